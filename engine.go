@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice/internal/assembly"
 	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/internal/text/frames"
 	"github.com/sluice-iac/sluice/internal/tracing"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/source"
@@ -240,7 +241,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	}
 	result := &Result{
 		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved, Kept: out.Kept,
-		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), isSensitive: e.options.Config.isSensitive(),
+		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), failures: out.Failures, files: frames.Open(e.options.Root), isSensitive: e.options.Config.isSensitive(),
 	}
 	if p, ok := e.options.Program.(source.Locator); ok {
 		result.locate = p.Locate

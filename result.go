@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-iac/sluice/internal/text/frames"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -31,6 +32,8 @@ type Result struct {
 	decided     func() []stages.Decided
 	isSensitive func(string) bool
 	locate      stages.Locate
+	files       *frames.Files
+	failures    []stages.Failure
 }
 
 // Steps returns the executed steps, or those of a preview: each resource after what it refers to, in an order that does not depend
@@ -65,7 +68,12 @@ func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 // not to the program, if they come from those settings. changed returns the settings. It is called at most once, and only if it
 // matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
-	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed})
+	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Statement: r.statement, Settings: changed, Failures: r.failures})
+}
+
+// statement returns the line of the program that gives an input.
+func (r *Result) statement(stack []state.StackFrame, at property.Path, old, new property.Value) (string, bool) {
+	return r.files.Line(stack, frames.Change{Path: at, Old: old, New: new})
 }
 
 // Why explains the decision about a resource: the chain of reasons back to the edit of the program, the option or the outside event

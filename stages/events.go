@@ -35,6 +35,26 @@ type StepInfo struct {
 	Reason       Reason
 	// RetainedNow is true for the delete of an old object that stays because the program declares retainOnDelete now, and Old did not.
 	RetainedNow bool
+	// CurrentURN is the URN of the resource whose old object the step removes, if this run has found that resource by an alias; "" if
+	// it is URN, or not known yet.
+	CurrentURN urn.URN
+}
+
+// Resource returns the URN under which the program declares the resource of the step. It differs from URN for the old object of a
+// renamed resource.
+func (s *StepInfo) Resource() urn.URN {
+	if s.CurrentURN != "" {
+		return s.CurrentURN
+	}
+	return s.URN
+}
+
+// FormerURN returns the recorded URN of a resource that was found by an alias, "" for any other step.
+func (s *StepInfo) FormerURN() urn.URN {
+	if s.Old == nil || s.New == nil || s.Old.URN == s.New.URN {
+		return ""
+	}
+	return s.Old.URN
 }
 
 // Retains reports whether the step deletes a recorded state and leaves its object.

@@ -86,6 +86,7 @@ const (
 	ReasonCarriedForward   ReasonKind = "carried"             // Cause uses it as it is recorded
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
 	ReasonUndecided        ReasonKind = "undecided"           // it was not declared, which proves nothing in a run with a failure; Cause is the failed resource, if known
+	ReasonRefused          ReasonKind = "refused"             // it failed before anything was decided about it
 	ReasonOmitted          ReasonKind = "omitted"             // the program could not declare it, because a resource that it needs was not made
 	ReasonRefresh          ReasonKind = "refresh"             // it is read before anything is decided, and could not be
 	ReasonDrift            ReasonKind = "drift"               // Properties differ from the recorded ones
@@ -216,6 +217,7 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonNeeded:        "something that failed or was skipped still uses it",
 	ReasonUndecided:     "the program has not declared it, but something failed before, so that it may not have come to that",
 	ReasonOmitted:       "the program could not declare it: something that it needs was not made",
+	ReasonRefused:       "it failed before anything was decided about it",
 	ReasonImport:        "the program imports it",
 	ReasonImportCommand: "its import was asked for",
 	ReasonRefresh:       "it is to be read anew",

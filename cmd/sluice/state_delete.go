@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -65,6 +66,11 @@ func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all 
 	if err := e.Save(ctx, now, stateedit.List("This forgets, without deleting in the cloud:", removed)); err != nil {
 		return err
 	}
+	departed := why.Departures{}
+	for _, r := range removed {
+		departed[r.URN] = why.Departure{By: why.DepartedByDelete}
+	}
+	e.Depart(ctx, departed)
 	return stateedit.WriteReport(e, fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", format.Resources(len(removed)), e.Name), removed)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -53,6 +54,8 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 	if err := e.Save(ctx, now, "This is to rename:\n"+lines); err != nil {
 		return err
 	}
+	renaming := why.Departure{By: why.DepartedByRename, From: r.URN, To: renamed.URN}
+	e.Depart(ctx, why.Departures{r.URN: renaming, renamed.URN: renaming})
 	if e.Flags.JSON {
 		return format.JSON(e.Terminal.Data(), stateedit.Report{Stack: e.Name, Changed: []stateedit.Changed{
 			{URN: string(r.URN), ID: r.ID, NewURN: string(renamed.URN)},

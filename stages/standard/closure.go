@@ -141,10 +141,14 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	deletedFirst := d.DeletedByClosure || !b.claimedIsStillUsed(d, members)
 	if deletedFirst && !d.IsPending() {
 		b.decisions.Add(d.Old.URN, rooms.Deleted)
-		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
+		first := &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
 			RetainedNow: d.Goal.IsRetained() && !d.Old.RetainOnDelete,
-		}, Kind: stages.DeletedFirst})
+		}, Kind: stages.DeletedFirst}
+		if d.Old.URN != d.URN {
+			first.CurrentURN = d.URN
+		}
+		own = append(own, first)
 	}
 	b.waves.Add(d.URN, deletes, own)
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)

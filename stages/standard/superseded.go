@@ -179,10 +179,14 @@ func (s *superseded) add(id graph.ID) {
 		return
 	}
 	res := s.builder.rooms.Base.Resources[id]
-	s.deletes[id] = &stages.Decision{StepInfo: stages.StepInfo{
+	d := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete,
 	}}
+	if now := s.builder.rooms.Names.NewNameOf(res.URN); !s.builder.isOldCopy(id) && now != res.URN {
+		d.CurrentURN = now
+	}
+	s.deletes[id] = d
 	for _, user := range s.builder.users(id) {
 		switch {
 		case s.builder.isReplaced(user, s.root.D.Seq), s.builder.isOldCopy(user):

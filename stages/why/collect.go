@@ -23,6 +23,7 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 			l.Decisions = append(l.Decisions, d)
 		}
 	}
+	l.addRefused(c)
 	if about.Preview {
 		l.findRenames(decided)
 	}
@@ -36,7 +37,8 @@ type collector struct {
 	known    Known
 	order    []urn.URN                    // in ascending order
 	steps    map[urn.URN][]stages.Decided // of one resource, in an order that does not depend on when registrations arrived
-	newNames map[urn.URN]urn.URN          // of resources that were found by an alias
+	newNames map[urn.URN]urn.URN          // of resources that were found by an alias, by their recorded names
+	declared map[urn.URN]bool             // the names under which the run has made decisions about new states
 	changed  map[urn.URN]bool             // whether its outputs changed
 	outputs  map[urn.URN]outputs          // those that were needed
 	lineage  *lineage                     // made when it is needed
@@ -44,15 +46,19 @@ type collector struct {
 
 func newCollector(decided []stages.Decided) *collector {
 	c := &collector{
-		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, changed: map[urn.URN]bool{}, outputs: map[urn.URN]outputs{},
+		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, declared: map[urn.URN]bool{}, changed: map[urn.URN]bool{}, outputs: map[urn.URN]outputs{},
 	}
 	for _, d := range decided {
-		if d.Old != nil && d.New != nil && d.Old.URN != d.New.URN {
-			c.newNames[d.Old.URN] = d.New.URN
+		now := cmp.Or(d.Wanted, d.New)
+		if now != nil && d.Old != nil && d.Old.URN != now.URN {
+			c.newNames[d.Old.URN] = now.URN
+		}
+		if now != nil && d.Op != stages.OpRefresh {
+			c.declared[d.URN] = true
 		}
 	}
 	for _, d := range decided {
-		u := c.newName(d.URN) // a renamed resource is deleted under its former name
+		u := c.resource(d)
 		if _, known := c.steps[u]; !known {
 			c.order = append(c.order, u)
 		}
@@ -115,7 +121,7 @@ func principal(steps []stages.Decided) stages.Decided {
 func (c *collector) decision(steps []stages.Decided) Decision {
 	s := principal(steps)
 	d := Decision{
-		URN: c.newName(s.URN), Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
+		URN: c.resource(s), Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
 		DecidedBy: s.Reason.By, Order: s.Reason.Order, Ignored: s.Reason.Ignored, Possible: s.Reason.Possible,
 	}
 	if len(steps) > 1 {
@@ -128,7 +134,9 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 		d.OldURN = s.Old.URN
 	}
 	d.Protected = s.Old != nil && s.Old.Protect
-	d.Fate, d.FailedDependency = fateOf(steps)
+	if d.Fate, d.FailedDependency = fateOf(steps); d.Fate == stages.FateFailed {
+		d.Errors = c.errorsOf(d.URN)
+	}
 	if r := cmp.Or(s.Wanted, s.Old); r != nil && !r.Parent.IsRootStack() {
 		d.Parent = c.newName(r.Parent)
 	}
@@ -141,6 +149,45 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	e := evidence{collector: c, step: s, decision: &d}
 	e.gather()
 	return d
+}
+
+// errorsOf returns the errors about a resource, without those that contain a secret.
+func (c *collector) errorsOf(u urn.URN) []string {
+	var out []string
+	for _, f := range c.known.Failures {
+		if f.URN != u {
+			continue
+		}
+		text := f.Err.Error()
+		if c.IsSensitive != nil && c.IsSensitive(text) {
+			text = secretText
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// addRefused adds a decision about each resource that failed before anything was decided about it, for example because the provider
+// refused its inputs. If its recorded state was left as it is, that decision has failed.
+func (l *Log) addRefused(c *collector) {
+	for i, f := range c.known.Failures {
+		if f.URN == "" || f.URN.IsRootStack() || i > 0 && c.known.Failures[i-1].URN == f.URN {
+			continue
+		}
+		at := slices.IndexFunc(l.Decisions, func(d Decision) bool { return d.URN == f.URN })
+		if at < 0 {
+			d := Decision{URN: f.URN, Op: stages.OpSame, Internal: f.URN.IsDefaultProvider()}
+			if place, ok := c.known.Locate(f.URN, nil); ok {
+				d.Position = place.Position
+			}
+			at = len(l.Decisions)
+			l.Decisions = append(l.Decisions, d)
+		}
+		if d := &l.Decisions[at]; len(d.Errors) == 0 && d.Op == stages.OpSame {
+			d.Fate, d.Reason, d.Roots, d.Errors = stages.FateFailed, stages.ReasonRefused, []Root{RootFailure}, c.errorsOf(f.URN)
+		}
+	}
+	slices.SortStableFunc(l.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })
 }
 
 func deletesFirst(steps []stages.Decided) bool {
@@ -182,21 +229,39 @@ func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
 	return stages.FateDone, ""
 }
 
-// newName returns the current URN of a recorded one.
-func (c *collector) newName(u urn.URN) urn.URN {
+// resource returns the current URN of the resource that a step is about. A renamed resource is read and deleted under its recorded
+// URN, which another resource may have by now.
+func (c *collector) resource(d stages.Decided) urn.URN {
+	switch {
+	case d.CurrentURN != "":
+		return d.CurrentURN
+	case cmp.Or(d.Wanted, d.New) == nil || d.Op == stages.OpRefresh:
+		return c.recordedName(d.URN)
+	}
+	return d.URN
+}
+
+// recordedName returns the current URN of the resource with a recorded URN.
+func (c *collector) recordedName(u urn.URN) urn.URN {
 	if now, ok := c.newNames[u]; ok {
 		return now
 	}
 	return u
 }
 
+// newName returns the current URN of a resource with a current or a recorded URN.
+func (c *collector) newName(u urn.URN) urn.URN {
+	if c.declared[u] {
+		return u
+	}
+	return c.recordedName(u)
+}
+
 // drifted returns the recorded and the found state of a refresh before the operation, if they differ.
-func (c *collector) drifted(u urn.URN, old *state.Resource) (recorded, found *state.Resource) {
-	for _, name := range []urn.URN{u, old.URN} {
-		for _, s := range c.steps[name] {
-			if s.Op == stages.OpRefresh && s.New != nil && s.New != s.Old {
-				return s.Old, s.New
-			}
+func (c *collector) drifted(u urn.URN) (recorded, found *state.Resource) {
+	for _, s := range c.steps[u] {
+		if s.Op == stages.OpRefresh && s.New != nil && s.New != s.Old {
+			return s.Old, s.New
 		}
 	}
 	return nil, nil

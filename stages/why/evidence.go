@@ -46,6 +46,10 @@ func (e *evidence) gather() {
 		e.options(s.Reason.Properties)
 	case stages.ReasonTrigger:
 		e.options([]string{"replacementTrigger"})
+	case stages.ReasonRead, stages.ReasonReadOther:
+		if s.Wanted != nil { // the ID and the inputs of the query come from these
+			e.causedBy(e.sources(d.URN, s.Wanted.Dependencies)...)
+		}
 	case stages.ReasonNotInProgram, stages.ReasonUndecided:
 		e.causedBy(d.Cause)
 	}
@@ -296,7 +300,7 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 	}
 	name := at[0].Key
 	deps, before := s.Wanted.PropertyDependencies[name], s.Old.PropertyDependencies[name]
-	recorded, _ := e.drifted(s.URN, s.Old)
+	recorded, _ := e.drifted(e.decision.URN)
 	from, sure := e.sources(e.decision.URN, deps), true
 	if whole, _ := is.Get(name); len(from) > 0 && !property.Equal(value, whole) {
 		from, sure = e.traced(from, value, whole, e.settingTexts(s.Old.Inputs, is, at))
@@ -326,8 +330,8 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 			}
 		}
 		c.Origin, c.From = FromProgram, from
-		if !sameNames(e.newNamesOf(before), e.newNamesOf(deps)) {
-			c.Was, c.Is = e.newNamesOf(before), e.newNamesOf(deps)
+		if was, is := currentNames(before, e.recordedName), currentNames(deps, e.newName); !slices.Equal(was, is) {
+			c.Was, c.Is = was, is
 		}
 		e.fromProgram(&c, s.Old.Inputs, is, at)
 		if hidden && c.Setting != nil {
@@ -337,16 +341,15 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 	return c
 }
 
-func (e *evidence) newNamesOf(us []urn.URN) []urn.URN {
+// currentNames returns the current URNs of resources, in ascending order.
+func currentNames(us []urn.URN, current func(urn.URN) urn.URN) []urn.URN {
 	var out []urn.URN
 	for _, u := range us {
-		out = append(out, e.newName(u))
+		out = append(out, current(u))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-func sameNames(a, b []urn.URN) bool { return slices.Equal(a, b) }
 
 // undetailed handles providers that report a change and not its properties: it compares the inputs.
 func (e *evidence) undetailed() {
@@ -420,10 +423,10 @@ func (e *evidence) earlier(deps, before []urn.URN, at property.Path, value prope
 		return nil
 	}
 	was, _ := old.Inputs.Lookup(at)
-	dependedOn := e.newNamesOf(before)
+	dependedOn := currentNames(before, e.recordedName)
 	var settings map[string]bool
 	var out []urn.URN
-	for _, u := range e.newNamesOf(deps) {
+	for _, u := range currentNames(deps, e.newName) {
 		if !slices.Contains(dependedOn, u) {
 			continue
 		}
@@ -462,6 +465,13 @@ func gains(old, new property.Value, texts map[string]bool) bool {
 func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path) {
 	place, known := e.known.Locate(e.decision.URN, at)
 	c.Position = place.Position
+	if s := e.step.Wanted; !known && len(s.StackTrace) > 0 {
+		old, _ := was.Lookup(at)
+		new, _ := is.Lookup(at)
+		if position, ok := e.known.Statement(s.StackTrace, at, old, new); ok {
+			c.Position = position
+		}
+	}
 	for _, s := range e.known.Settings() {
 		if e.isFrom(s, place, known, was, is, at) {
 			c.Origin, c.Setting = FromConfiguration, e.setting(s)

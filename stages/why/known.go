@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -19,6 +20,11 @@ type Known struct {
 	// Settings returns the settings that have changed since the last operation, in ascending order. It is called at most once, and
 	// only if the program gives a value that has changed. nil means none.
 	Settings func() []ChangedSetting
+	// Statement returns the line of the program that gives a changed input, from the stack frames of the registration. It is called for
+	// values that Locate does not locate. nil locates none.
+	Statement func(frames []state.StackFrame, at property.Path, old, new property.Value) (position string, ok bool)
+	// Failures are the errors that made the operation fail, ordered by URN.
+	Failures []stages.Failure
 }
 
 // ChangedSetting is a setting that has changed. Old and New are texts as the program gets them, "" where it is not set.
@@ -33,6 +39,11 @@ type ChangedSetting struct {
 func (k Known) withDefaults() Known {
 	if k.Locate == nil {
 		k.Locate = func(urn.URN, property.Path) (stages.Place, bool) { return stages.Place{}, false }
+	}
+	if k.Statement == nil {
+		k.Statement = func([]state.StackFrame, property.Path, property.Value, property.Value) (string, bool) {
+			return "", false
+		}
 	}
 	if k.Settings == nil {
 		k.Settings = func() []ChangedSetting { return nil }

@@ -87,7 +87,7 @@ func (l *Log) Why(u urn.URN) *Explanation {
 		}
 		place[i] = len(e.Links)
 		d := l.Decisions[i]
-		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.why().Clause(), Possibly: d.why().Possibly()})
+		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.Because(), Possibly: d.why().Possibly()})
 		return place[i]
 	}
 	for _, i := range l.index.byURN[u] {
@@ -132,15 +132,21 @@ func (l *Log) WithPlanned(preview *Log) *Log {
 	if l == nil || preview == nil {
 		return l
 	}
-	out := &Log{About: l.About, Decisions: slices.Clone(l.Decisions)}
+	out, changed := &Log{About: l.About, Decisions: slices.Clone(l.Decisions)}, false
 	for _, d := range preview.Decisions {
+		if i := slices.IndexFunc(l.index.byURN[d.URN], func(i int) bool { return l.Decisions[i].Reason == stages.ReasonRefused }); i >= 0 && d.acts() {
+			at := l.index.byURN[d.URN][i]
+			d.Fate, d.Errors, d.Rename, d.Roots = stages.FateFailed, l.Decisions[at].Errors, nil, []Root{RootFailure}
+			out.Decisions[at], changed = d, true // what was refused is known
+			continue
+		}
 		if len(l.index.byURN[d.URN]) > 0 || d.Internal || d.Op == stages.OpSame || d.Op == stages.OpRead || d.Op == stages.OpRefresh {
 			continue
 		}
 		d.Fate, d.FailedDependency, d.Rename = stages.FateNotReached, "", nil
 		out.Decisions = append(out.Decisions, d)
 	}
-	if len(out.Decisions) == len(l.Decisions) {
+	if len(out.Decisions) == len(l.Decisions) && !changed {
 		return l
 	}
 	slices.SortStableFunc(out.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })
@@ -197,6 +203,8 @@ type Decision struct {
 	// of which it was skipped.
 	Fate             stages.Fate `json:"fate,omitempty"`
 	FailedDependency urn.URN     `json:"blame,omitempty"`
+	// Errors are the errors of a failed resource, in the order in which they were reported.
+	Errors []string `json:"errors,omitempty"`
 	// Parent is the resource that contains this one, "" for the stack.
 	Parent urn.URN `json:"parent,omitempty"`
 	// Internal marks a default provider.
@@ -207,6 +215,8 @@ type Decision struct {
 	Possible *stages.Possibility `json:"possible,omitempty"`
 	// Names are the properties or options that the reason names.
 	Names []string `json:"names,omitempty"`
+	// Departure is how a resource left the state before the operation, if the reason is that.
+	Departure *Departure `json:"departure,omitempty"`
 	// Cause is the resource that the reason names.
 	Cause     urn.URN        `json:"cause,omitempty"`
 	DecidedBy stages.Decider `json:"decidedBy,omitempty"`
@@ -322,6 +332,14 @@ const (
 // why returns the reason of the decision.
 func (d *Decision) why() stages.Reason {
 	return stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
+}
+
+// Because returns the reason in words.
+func (d *Decision) Because() string {
+	if d.Departure != nil {
+		return "because " + d.Departure.String()
+	}
+	return d.why().Clause()
 }
 
 // danger returns how much a decision may destroy; 0 is most.

@@ -24,6 +24,10 @@ type RootCause struct {
 	Changes []Change `json:"changes,omitempty"`
 	// Positions are the places where the program gives the changed values, in ascending order; settings have their own.
 	Positions []string `json:"positions,omitempty"`
+	// Of are the resources of a cause without direct effects, such as a read, from which other changes follow.
+	Of []urn.URN `json:"of,omitempty"`
+	// Departure is how a resource left the state before the operation, if that is the cause.
+	Departure *Departure `json:"departure,omitempty"`
 	// Direct are the direct effects. Following are those that follow through other resources. The most dangerous come first.
 	Direct    []Effect `json:"direct"`
 	Following []Effect `json:"following,omitempty"`
@@ -65,6 +69,7 @@ type causeGroup struct {
 	positions  map[string]bool
 	direct     []int
 	following  []int
+	leading    map[int]bool // those of direct from which others follow
 	through    map[string]int
 	danger     int // of the most dangerous decision
 }
@@ -78,6 +83,9 @@ func (f *causeFinder) enter(i int) {
 		}
 	}
 	own := ownChanges(d)
+	if d.Op == stages.OpRefresh && f.actsOtherwise(d) {
+		return // the other decision about it has the same cause
+	}
 	if len(own) == 0 && (len(d.Causes) > 0 || !slices.ContainsFunc(d.Roots, func(r Root) bool { return r != RootNone && r != RootFailure })) {
 		return
 	}
@@ -85,11 +93,14 @@ func (f *causeFinder) enter(i int) {
 	key, shape := keysOf(own)
 	if len(own) == 0 {
 		key = string(d.Reason) + "\x01" + string(d.Roots[0])
+		if d.Departure != nil {
+			key = d.Departure.key()
+		}
 		shape = key
 	}
 	g := f.groups[key]
 	if g == nil {
-		g = &causeGroup{key: key, shape: shape, changes: own, positions: map[string]bool{}, through: map[string]int{}, danger: stages.LeastDanger}
+		g = &causeGroup{key: key, shape: shape, changes: own, positions: map[string]bool{}, leading: map[int]bool{}, through: map[string]int{}, danger: stages.LeastDanger}
 		f.groups[key] = g
 	}
 	g.direct = append(g.direct, i)
@@ -102,6 +113,14 @@ func (f *causeFinder) enter(i int) {
 	if len(own) == 0 && d.Position != "" && slices.Contains(d.Roots, RootProgram) {
 		g.positions[d.Position] = true
 	}
+}
+
+// actsOtherwise reports whether another decision about the resource of a refresh changes it.
+func (f *causeFinder) actsOtherwise(refresh *Decision) bool {
+	return slices.ContainsFunc(f.log.index.byURN[refresh.URN], func(i int) bool {
+		d := &f.log.Decisions[i]
+		return d.Op != stages.OpRefresh && d.acts()
+	})
 }
 
 // ownChanges returns the changes that did not come from other resources. For a replacement, only those count that require it, if
@@ -191,17 +210,19 @@ func (g *causeGroup) compare(other *causeGroup) int {
 // follow adds the decisions that follow from a group and belong to no other one.
 func (f *causeFinder) follow(g *causeGroup) {
 	todo := slices.Clone(g.direct)
+	from := slices.Clone(g.direct) // the direct decision that each follows from
 	for at := 0; at < len(todo); at++ {
 		for _, i := range f.followers[todo[at]] {
 			if f.taken[i] {
 				continue
 			}
 			f.taken[i] = true
-			todo = append(todo, i)
+			todo, from = append(todo, i), append(from, from[at])
 			d := &f.log.Decisions[i]
 			if !d.acts() {
 				continue
 			}
+			g.leading[from[at]] = true
 			g.following = append(g.following, i)
 			g.danger = min(g.danger, d.danger())
 			for _, path := range d.through() {
@@ -216,8 +237,18 @@ func (f *causeFinder) follow(g *causeGroup) {
 func (g *causeGroup) cause(l *Log) RootCause {
 	first := &l.Decisions[g.direct[0]]
 	c := RootCause{
-		Reason: first.Reason, Changes: g.changes, Because: first.why().Clause(), Positions: slices.Sorted(maps.Keys(g.positions)),
+		Reason: first.Reason, Changes: g.changes, Because: first.Because(), Departure: first.Departure, Positions: slices.Sorted(maps.Keys(g.positions)),
 		Direct: l.effects(g.direct), Following: l.effects(g.following),
+	}
+	if len(c.Direct) == 0 && len(c.Changes) == 0 {
+		c.Of = g.leaders(l)
+		c.Positions = nil
+		for _, i := range slices.Sorted(maps.Keys(g.leading)) {
+			if at := l.Decisions[i].Position; at != "" && slices.Contains(l.Decisions[i].Roots, RootProgram) && !slices.Contains(c.Positions, at) {
+				c.Positions = append(c.Positions, at)
+			}
+		}
+		slices.Sort(c.Positions)
 	}
 	if len(first.Roots) > 0 {
 		c.Root = first.Roots[0]
@@ -235,4 +266,14 @@ func (g *causeGroup) cause(l *Log) RootCause {
 		return cmp.Or(cmp.Compare(g.through[b], g.through[a]), cmp.Compare(a, b))
 	})
 	return c
+}
+
+// leaders returns the resources of the group from which others follow, in ascending order.
+func (g *causeGroup) leaders(l *Log) []urn.URN {
+	var out []urn.URN
+	for _, i := range slices.Sorted(maps.Keys(g.leading)) {
+		out = append(out, l.Decisions[i].URN)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

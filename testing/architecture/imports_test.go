@@ -39,6 +39,8 @@ const (
 	manuals = "internal/text/manual"
 	// The processor time of this process, for measurements and for detecting hangs.
 	cputime = "internal/platform/cputime"
+	// The lines of a program that give properties, for the engine that explains them.
+	statements = "internal/text/frames"
 )
 
 // allowed lists the top-level folders that the packages of a folder may import; "." is the root package. A path with a slash is that package alone,
@@ -53,7 +55,7 @@ var allowed = map[string][]string{
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
-	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
+	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing", statements},
 	// Host is above the engine: it hosts what the engine calls.
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.

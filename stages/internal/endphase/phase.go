@@ -200,6 +200,7 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && ph.retainsNow(now),
+			CurrentURN: ph.renamedTo(res),
 		}}
 	}
 	return steps, left
@@ -313,6 +314,15 @@ func (ph *Phase) stillNeeded(all rooms.EndGraph, keeps bool) map[graph.ID]bool {
 // that the program declares everything. A destroy deletes all resources, declared or not.
 func (ph *Phase) keepsUndeclared() bool {
 	return ph.Rooms.Mode == stages.ModeUpdate && (ph.Rooms.HasFailures() || !ph.Control.DryRun() && ph.Control.HasFailed())
+}
+
+// renamedTo returns the URN under which the program has registered the resource of a base state, if that is another one; "" else. An old
+// copy of an earlier run belongs to no registration.
+func (ph *Phase) renamedTo(res *state.Resource) urn.URN {
+	if now := ph.Rooms.Names.NewNameOf(res.URN); !res.Delete && now != res.URN {
+		return now
+	}
+	return ""
 }
 
 // retainsNow reports whether the program now retains the objects of a resource, and its old copy does not.

@@ -483,7 +483,14 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 
 // repeatsShutDown reports whether a message of a program only repeats that the monitor has ended. Only its text shows that.
 func repeatsShutDown(message string) bool {
-	return strings.Contains(message, stages.ErrShutDown.Error())
+	for _, text := range []string{
+		stages.ErrShutDown.Error(), "Resource monitor has terminated" /* Python */, "Resource monitor is terminating", /* Node.js */
+	} {
+		if strings.Contains(message, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // available returns an error if an argument is not available. Then not even a preview can go on.

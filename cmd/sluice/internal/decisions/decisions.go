@@ -2,7 +2,8 @@
 // changes did not happen.
 //
 // It keeps the decisions of the last preview and of the last other operation as notes in the user's own directory. A note consists of the stamp
-// of the state after the operation, a line end, and the log. A third note lists the unrealized changes.
+// of the state after the operation, a line end, and the log. A third note lists the unrealized changes, and a fourth one the resources
+// that left the state otherwise than by an edit of the program.
 package decisions
 
 import (
@@ -94,7 +95,7 @@ func Latest(ctx context.Context, s *session.Stack) (*Kept, error) {
 
 // Forget removes the logs of a stack.
 func Forget(ctx context.Context, s *session.Stack) {
-	if err := s.Notes(ctx).Remove(Preview, Operation, unrealizedNote); err != nil {
+	if err := s.Notes(ctx).Remove(Preview, Operation, unrealizedNote, departuresNote); err != nil {
 		s.Terminal.Warn("the decisions that were recorded for `sluice why` were not removed: %v", err)
 	}
 }

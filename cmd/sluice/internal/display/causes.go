@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Limits on root causes, unless all of them are requested.
@@ -24,7 +25,14 @@ func WriteRootCauses(o WhyOptions, l *why.Log) error {
 	for _, c := range causes {
 		p.line(0, p.rootCause(c, l.Preview || l.Result != stages.Succeeded)) // not all was done, if it failed
 	}
-	if len(causes) == 0 {
+	failures := 0
+	for _, d := range l.Decisions {
+		if d.Fate == stages.FateFailed && len(d.Errors) > 0 {
+			failures++
+			p.line(0, p.style.paint(red, "failed: ")+p.names([]urn.URN{d.URN})+": "+firstLine(d.Errors[0]))
+		}
+	}
+	if len(causes)+failures == 0 {
 		p.line(0, "nothing changes")
 	}
 	_, err := io.WriteString(p.Out, p.text.String())

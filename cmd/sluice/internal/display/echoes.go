@@ -12,9 +12,14 @@ import (
 const (
 	echoBegins = "failed to deliver log message."
 	echoEnds   = "message severity:"
+	// echoQuotes begins the error that the SDK tried to report.
+	echoQuotes = "original message:"
 )
 
 var echoReports = [...]string{"UNAVAILABLE: resource monitor shut down", "UNAVAILABLE: Channel closed", "UNAVAILABLE: Channel has been shut down"}
+
+// closedChannel is such an error too, if the SDK tried to report it. Else it is the reason why the SDK could not report something.
+const closedChannel = "Error: Channel has been shut down"
 
 // withoutEchoes leaves out the messages of SDKs about the end of a run that has failed for another reason, and notes that it did.
 func withoutEchoes(list []message, notes []string) ([]message, []string) {
@@ -74,9 +79,10 @@ func echoIn(lines []string) (n int, whole bool) {
 	if len(lines) == 0 || !strings.HasPrefix(lines[0], echoBegins) {
 		return 0, false
 	}
-	about := false
+	about, quotes := false, false
 	for i, text := range lines[:min(len(lines), maxEcho)] {
-		about = about || slices.ContainsFunc(echoReports[:], func(report string) bool { return strings.Contains(text, report) })
+		quotes = quotes || strings.HasPrefix(strings.TrimSpace(text), echoQuotes)
+		about = about || quotes && strings.Contains(text, closedChannel) || slices.ContainsFunc(echoReports[:], func(report string) bool { return strings.Contains(text, report) })
 		if strings.HasPrefix(strings.TrimSpace(text), echoEnds) {
 			if !about {
 				return 0, false

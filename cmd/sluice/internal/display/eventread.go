@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // LoggedEvent is one event of an event log.
@@ -23,7 +24,7 @@ type LoggedEvent struct {
 // command. So is an unfinished last line, since the command may have been killed.
 func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
-	events := 0
+	events, names := 0, renamedCopies{}
 	for number := 1; ; number++ {
 		line, err := r.ReadBytes('\n')
 		ended := errors.Is(err, io.EOF)
@@ -36,6 +37,7 @@ func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error 
 				return fmt.Errorf("line %d of the event log: %w", number, err)
 			case err == nil && e.Event != nil:
 				events++
+				e.Event = names.pair(e.Event)
 				f(e)
 			}
 		}
@@ -45,6 +47,38 @@ func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error 
 		if ended {
 			return nil
 		}
+	}
+}
+
+// renamedCopies has the current URNs of renamed resources, by the copy that each had.
+type renamedCopies map[[2]string]urn.URN
+
+// pair adds the current URN to a step that removes the old object of a renamed resource. Pulumi's logs lack it.
+func (r renamedCopies) pair(e stages.Event) stages.Event {
+	switch e := e.(type) {
+	case stages.StepStarted:
+		r.complete(&e.Step)
+		return e
+	case stages.StepDone:
+		r.complete(&e.Step)
+		return e
+	case stages.StepFailed:
+		r.complete(&e.Step)
+		return e
+	}
+	return e
+}
+
+func (r renamedCopies) complete(s *stages.StepInfo) {
+	if s.Old == nil {
+		return
+	}
+	of := [2]string{string(s.Old.URN), s.Old.ID}
+	switch {
+	case s.FormerURN() != "":
+		r[of] = s.URN
+	case s.CurrentURN == "" && stages.Removes(s.Op):
+		s.CurrentURN = r[of]
 	}
 }
 

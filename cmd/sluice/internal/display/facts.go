@@ -229,8 +229,8 @@ func (f *facts) legend() string {
 		}
 	}
 	var lines []string
-	if f.p.Hidden && !f.p.ShowSames && len(f.signs) > 0 && f.m.summary != nil && f.m.unchanged() > 0 {
-		lines = append(lines, fmt.Sprintf("    %d unchanged hidden (--show-sames shows them)", f.m.unchanged()))
+	if f.p.Hidden && !f.p.ShowSames && len(f.signs) > 0 && f.m.summary != nil && f.m.hidden() > 0 {
+		lines = append(lines, fmt.Sprintf("    %d unchanged hidden (--show-sames shows them)", f.m.hidden()))
 	}
 	if len(signs) > 0 {
 		lines = append(lines, "    signs: "+strings.Join(signs, ", "))
@@ -486,7 +486,7 @@ func (f *facts) kept() []urn.URN {
 
 // remaining returns the replaced resources whose old objects are still there, in the order of types and names.
 func (f *facts) remaining() []urn.URN {
-	if f.m.remaining == 0 {
+	if f.m.remaining == 0 || f.p.IsPreview {
 		return nil
 	}
 	var out []urn.URN

@@ -43,13 +43,13 @@ func placeOf(s stages.StepInfo) place {
 	case s.Op == stages.OpDelete, s.Op == stages.OpDiscard:
 		return place{s.URN, removes}
 	}
-	return place{s.URN, makes}
+	return place{s.Resource(), makes}
 }
 
 // foreseen is an expected row.
 type foreseen struct {
 	place
-	step  stages.StepInfo // without states
+	step  stages.StepInfo // without states, except for the names of a renamed resource
 	kind  string          // the type, as displayed
 	phase int             // components come last, because it is unknown when they are complete
 	level int             // within the phase: one more than the highest level of the rows that must end before
@@ -60,7 +60,16 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 	f := &Forecast{rows: make([]foreseen, 0, len(steps)), uses: make(map[urn.URN][]urn.URN, len(steps)), removals: map[urn.URN]bool{}}
 	at, kinds := make(map[place]int, len(steps)), kinds{}
 	components := map[urn.URN]bool{}
+	renamed := map[urn.URN]urn.URN{}
 	for _, s := range steps {
+		if former := s.FormerURN(); former != "" {
+			renamed[former] = s.URN
+		}
+	}
+	for _, s := range steps {
+		if now := renamed[s.URN]; now != "" && s.New == nil && s.CurrentURN == "" && isReplacementPart(s.Op) {
+			s.CurrentURN = now // deleted before the program registered it
+		}
 		if r := cmp.Or(s.New, s.Old); r != nil {
 			f.uses[s.URN] = used(r)
 			if !r.Custom {
@@ -73,6 +82,9 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 		row := foreseen{place: placeOf(s), step: stages.StepInfo{Op: s.Op, URN: s.URN, Reason: s.Reason}, kind: kinds.of(s.URN)}
 		if isReplacementPart(s.Op) {
 			row.step.Op = stages.OpReplace
+		}
+		if former := s.FormerURN(); former != "" { // it has a row even if it is unchanged
+			row.step.Old, row.step.New = &state.Resource{URN: former}, &state.Resource{URN: s.URN}
 		}
 		if i, known := at[row.place]; known {
 			if row.step.Op == stages.OpReplace {

@@ -253,7 +253,10 @@ type replacements struct {
 
 // take records the end of a step of a replacement. It returns the row of the whole when the new object exists.
 func (r *replacements) take(s stages.StepInfo, took time.Duration) (row logRow, complete bool) {
-	x := r.at(s.URN)
+	x := r.at(s.Resource())
+	if former := s.FormerURN(); former != "" {
+		r.absorb(former, x)
+	}
 	switch s.Op {
 	case stages.OpReplace:
 		x.whole = &s
@@ -268,6 +271,17 @@ func (r *replacements) take(s stages.StepInfo, took time.Duration) (row logRow, 
 	}
 	x.told = true
 	return logRow{*x.whole, x.took}, true
+}
+
+// absorb takes over what is known about a replacement under the former URN of its resource: its old object may have been deleted before the
+// program registered it.
+func (r *replacements) absorb(former urn.URN, x *replacement) {
+	early := r.of[former]
+	if early == nil || early == x || early.whole != nil || early.made {
+		return
+	}
+	x.deleted, x.took = cmp.Or(x.deleted, early.deleted), x.took+early.took
+	early.told = true // with the other one
 }
 
 func (r *replacements) at(u urn.URN) *replacement {

@@ -23,11 +23,12 @@ type model struct {
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
-	speakers    []urn.URN    // keys of diagnostics, in the order of their first message
-	said        int          // messages
-	kept        [weights]int // bytes of messages, at least those of diagnostics
-	gone        int          // reported as unchanged and later deleted, as in a destroy that runs the program
-	absent      int          // reported as unchanged, and neither recorded nor made: not part of the operation
+	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
+	said        int              // messages
+	kept        [weights]int     // bytes of messages, at least those of diagnostics
+	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
+	renamed     map[urn.URN]bool // reported as unchanged, except for their names
+	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
 	whole       bool // messages are kept as a whole, whatever their size
 	waves       []stages.DeletionWaves
@@ -64,7 +65,7 @@ func (r *runningStep) elapsed(now time.Time) time.Duration {
 }
 
 func newModel(now time.Time, whole bool) *model {
-	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]progress{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
+	return &model{whole: whole, failed: map[urn.URN]bool{}, renamed: map[urn.URN]bool{}, ended: map[urn.URN]progress{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
 }
 
 // observe processes an event. If the event ends a step, observe returns how long the step took, else 0.
@@ -127,7 +128,15 @@ func (m *model) end(step *stages.StepInfo, at time.Time) time.Duration {
 
 // progress records a step that has succeeded. If counts is false, only outputs were registered.
 func (m *model) progress(s *stages.StepInfo, counts bool) {
-	was := m.ended[s.URN]
+	u := s.Resource()
+	if s.Op == stages.OpSame && s.FormerURN() != "" {
+		m.renamed[u] = true
+	}
+	if former := s.FormerURN(); former != "" && stages.Replacing(s.Op) && m.ended[former]&(newMade|oldGone) == oldGone {
+		m.ended[u] |= oldGone // deleted before the program registered it under its new name
+		m.ended[former] &^= oldGone
+	}
+	was := m.ended[u]
 	is := was | acted
 	switch {
 	case s.Op == stages.OpRefresh:
@@ -151,7 +160,7 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		is = m.countLeft(s, is)
 	}
 	if is != was {
-		m.ended[s.URN] = is
+		m.ended[u] = is
 	}
 	switch {
 	case is.remains() && !was.remains():
@@ -180,7 +189,7 @@ func (m *model) completes(s *stages.StepInfo, p progress) bool {
 func (m *model) waiting(expected int) int {
 	n := expected - m.done - m.remaining - m.errored()
 	for _, r := range m.running {
-		if !m.ended[r.step.URN].remains() && (m.refreshes || r.step.Op != stages.OpRefresh) {
+		if !m.ended[r.step.Resource()].remains() && (m.refreshes || r.step.Op != stages.OpRefresh) {
 			n--
 		}
 	}
@@ -204,6 +213,9 @@ func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 
 // unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
+
+// hidden returns the number of unchanged resources without a row of their own.
+func (m *model) hidden() int { return max(0, m.unchanged()-len(m.renamed)) }
 
 // isLeft reports whether a resource has been reported as unchanged.
 func (m *model) isLeft(u urn.URN) bool { return m.ended[u]&left != 0 }

@@ -49,6 +49,8 @@ type Options struct {
 	Hidden bool // count the unchanged resources, which are not shown
 	// Unrealized holds the unrealized changes of the previous operation, by resource.
 	Unrealized map[urn.URN]stages.Op
+	// Departures holds the resources that have left the state otherwise than by an edit of the program.
+	Departures why.Departures
 	Now        func() time.Time
 }
 

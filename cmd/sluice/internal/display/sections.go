@@ -186,7 +186,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		}
 		total, kinds = total+n, kinds+1
 	}
-	if text := unchangedLine(total, kinds, m.unchanged(), m.absent); text != "" {
+	if text := unchangedLine(total, kinds, m); text != "" {
 		b.WriteString("    " + text + "\n")
 	}
 	for _, text := range p.protectedLines(&d) {
@@ -215,13 +215,26 @@ func (p stepPrinter) remainingLine(n int) string {
 	return p.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
 }
 
-func unchangedLine(total, kinds, unchanged, absent int) string {
+// RenamedOf describes how many unchanged resources have another name than before, after their number: ", 2 of them renamed".
+func RenamedOf(renamed, unchanged int) string {
+	switch renamed {
+	case 0:
+		return ""
+	case unchanged:
+		return ", renamed"
+	}
+	return fmt.Sprintf(", %d of them renamed", renamed)
+}
+
+func unchangedLine(total, kinds int, m *model) string {
 	var parts []string
+	unchanged, absent := m.unchanged(), m.absent
 	if kinds > 1 {
 		parts = append(parts, plural(total, "change", "changes"))
 	}
 	if unchanged > 0 {
-		parts = append(parts, fmt.Sprintf("%d unchanged", unchanged))
+		text := fmt.Sprintf("%d unchanged", unchanged)
+		parts = append(parts, text+RenamedOf(len(m.renamed), unchanged))
 	}
 	if absent > 0 {
 		parts = append(parts, fmt.Sprintf("%d not part of the operation", absent))

@@ -111,7 +111,7 @@ func (s Sight) Row(n *tree.Node) Row {
 		switch {
 		case n.Status == tree.Failed && n.Err == nil && n.Note != "":
 			row.fate += " error: " + firstLine(n.Note)
-		case n.Status == tree.Done && n.Step.Op == stages.OpSame:
+		case n.Status == tree.Done && n.Outcome() == stages.OpSame:
 			row.mark, row.fate = "  ", s.p.style.paint(grey, "unchanged")
 		}
 		return Row{Mark: row.mark, Kind: row.kind, Name: row.name, Fate: row.fate}
@@ -131,7 +131,7 @@ func (s Sight) Row(n *tree.Node) Row {
 // Outcomes formats how many resources have had each outcome: "12 created, 3 unchanged".
 func (s Sight) Outcomes(done tree.Tally) string {
 	var parts []string
-	for _, op := range append(ByDanger(), stages.OpCreateReplacement, stages.OpSame) {
+	for _, op := range append(ByDanger(), stages.OpCreateReplacement, tree.Renamed, stages.OpSame) {
 		n := done.Of(op)
 		if n == 0 {
 			continue

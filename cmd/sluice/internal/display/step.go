@@ -37,7 +37,7 @@ func (p stepPrinter) shows(s stages.StepInfo) bool {
 	case s.Internal:
 		return false
 	case s.Op == stages.OpSame:
-		return p.ShowSames
+		return p.ShowSames || s.FormerURN() != ""
 	case s.Op == stages.OpRead || s.Op == stages.OpReadReplacement:
 		return p.ShowReads
 	case s.Op == stages.OpRemovePendingReplace:
@@ -94,15 +94,44 @@ func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 		said = possibly(s) + w.plan
 	}
 	if s.Op == stages.OpSame {
+		if former := renamedFrom(s); former != "" {
+			return former
+		}
 		said = "unchanged"
 	}
 	return p.fateAs(said, s, took)
 }
 
+// renamedFrom names the former name of a resource that was found by an alias: "renamed from net". It is "" for any other resource.
+func renamedFrom(s stages.StepInfo) string {
+	if former := s.FormerURN(); former != "" {
+		return RenamedFrom(former, s.New.URN)
+	}
+	return ""
+}
+
+// RenamedFrom describes how the name of a resource that was found by an alias differs from its former one: "renamed from net", or "moved from
+// below my:Box" for another parent.
+func RenamedFrom(former, now urn.URN) string {
+	types := former.QualifiedType()
+	switch parents := strings.TrimSuffix(strings.TrimSuffix(string(types), string(former.Type())), "$"); {
+	case former.Stack() != now.Stack() || former.Project() != now.Project():
+		return "renamed from " + cleanLine(string(former))
+	case former.Type() != now.Type():
+		return "renamed from " + shortType(former.Type()) + " " + cleanLine(former.Name())
+	case former.Name() != now.Name():
+		return "renamed from " + cleanLine(former.Name())
+	case parents == "":
+		return "moved from the top level"
+	default:
+		return "moved from below " + cleanLine(strings.ReplaceAll(parents, "$", " → "))
+	}
+}
+
 // fateAs is [stepPrinter.fate] with another word for the change.
 func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) string {
 	said = p.style.paint(wordsFor(s.Op).colour, said)
-	if because := reasonOf(s); because != "" {
+	if because := p.reasonOf(s); because != "" {
 		said += " " + because
 	}
 	if took > 0 && !p.IsPreview {
@@ -110,6 +139,9 @@ func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) 
 	}
 	if p.isUnrealized(s) {
 		said += " (did not happen last time)"
+	}
+	if former := renamedFrom(s); former != "" {
+		said += ", " + former
 	}
 	return said + p.diffSummary(s)
 }
@@ -151,7 +183,10 @@ func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) st
 }
 
 // reasonOf returns the reason of a step if it is worth showing, for example that of a replacement, else "".
-func reasonOf(s stages.StepInfo) string {
+func (p stepPrinter) reasonOf(s stages.StepInfo) string {
+	if d := p.departureOf(s); d != "" {
+		return "because " + d
+	}
 	switch s.Op {
 	case stages.OpReplace, stages.OpRefresh:
 		return cleanLine(s.Reason.String())
@@ -164,6 +199,14 @@ func reasonOf(s stages.StepInfo) string {
 			return "" // the changed properties are listed anyway
 		}
 		return cleanLine(s.Reason.String())
+	}
+	return ""
+}
+
+// departureOf returns how the resource of a step left the state before the operation, if the step follows from that, else "".
+func (p stepPrinter) departureOf(s stages.StepInfo) string {
+	if d, known := p.Departures[s.URN]; known && d.Explains(s.URN, s.Reason.Kind) {
+		return cleanLine(d.String())
 	}
 	return ""
 }
@@ -302,10 +345,15 @@ func (p stepPrinter) header(s stages.StepInfo) string {
 		said += ", certain"
 	}
 	switch because := cleanLine(s.Reason.String()); {
+	case p.departureOf(s) != "":
+		said += ", because " + p.departureOf(s)
 	case s.IsPossible():
 		said += ", because " + possiblyText(s.Reason.Possible, s.Reason.Possibly())
 	case because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate:
 		said += ", " + because
+	}
+	if former := renamedFrom(s); former != "" {
+		said += ", " + former
 	}
 	if s.Retains() && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
 		said += " [retain]"

@@ -241,7 +241,7 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 		row.fate = p.failed(n.Step, n.Err, n.Took)
 	case n.Status == tree.Running:
 		row.fate = wordsFor(n.Doing).running + " (interrupted)"
-	case n.Step.Op == stages.OpSame && !p.ShowSames:
+	case n.Step.Op == stages.OpSame && !p.shows(n.Step):
 		row.mark = "  " // it is drawn only for its descendants
 	default:
 		row.fate = p.outcome(n, n.Step, n.Took)

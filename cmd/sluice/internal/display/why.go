@@ -39,10 +39,20 @@ type WhyOptions struct {
 func WriteExplanation(o WhyOptions, e *why.Explanation) error {
 	p := &whyPrinter{WhyOptions: o, style: style{o.Color}, explanation: e, written: map[int]bool{}}
 	for i := range e.Start {
-		p.link(i, "", -1)
+		if !isRepeated(e, i) {
+			p.link(i, "", -1)
+		}
 	}
 	_, err := io.WriteString(o.Out, p.text.String())
 	return err
+}
+
+// isRepeated reports whether another decision about the resource has the same reason as a refresh: an object that is gone is created again.
+func isRepeated(e *why.Explanation, at int) bool {
+	l := e.Links[at]
+	return l.Op == stages.OpRefresh && l.Reason == stages.ReasonVanished && slices.ContainsFunc(e.Links[:e.Start], func(other why.Link) bool {
+		return other.Op != stages.OpRefresh && other.Reason == stages.ReasonVanished
+	})
 }
 
 type whyPrinter struct {
@@ -143,7 +153,7 @@ func (p *whyPrinter) verb(l why.Link) string {
 		switch l.Reason {
 		case stages.ReasonUndecided:
 			return "was kept"
-		case stages.ReasonOmitted:
+		case stages.ReasonOmitted, stages.ReasonRefused:
 			return "was to be declared"
 		}
 		return was + "unchanged"
@@ -187,10 +197,18 @@ func (p *whyPrinter) fateOf(l why.Link) string {
 // reasons writes the reason with its facts.
 func (p *whyPrinter) reasons(l why.Link) {
 	because := cleanLine(l.Because) + decidedBy(l)
-	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, why.RootProgram) {
+	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && (slices.Contains(l.Roots, why.RootProgram) || l.Reason == stages.ReasonRefused) {
 		because += " (" + cleanLine(l.Position) + ")"
 	}
 	p.line(1, because)
+	for _, text := range l.Errors {
+		for i, line := range strings.Split(strings.TrimSpace(clean(text)), "\n") {
+			if i == 0 {
+				line = p.style.paint(red, "error: ") + line
+			}
+			p.line(1, line)
+		}
+	}
 	switch {
 	case l.Possible != nil:
 		p.line(1, "possible: "+possiblyText(l.Possible, l.Possibly))
@@ -362,11 +380,15 @@ func (p *whyPrinter) rootCause(c why.RootCause, planned bool) string {
 
 // causeText names a root cause, as the subject of a sentence.
 func (p *whyPrinter) causeText(c why.RootCause) string {
-	if len(c.Changes) == 0 && len(c.Positions) == 1 {
-		return p.style.bold(reasonSubject(c)) + positionsText(c.Positions) + ":"
-	}
 	if len(c.Changes) == 0 {
-		return p.style.bold(reasonSubject(c)) + ":"
+		text := p.style.bold(reasonSubject(c))
+		if len(c.Positions) == 1 {
+			text += positionsText(c.Positions)
+		}
+		if text += ":"; len(c.Of) > 0 {
+			text += " " + p.namesText(c.Of)
+		}
+		return text
 	}
 	var parts []string
 	shown := c.Changes[:min(len(c.Changes), maxChangesShown)]
@@ -451,14 +473,30 @@ var reasonSubjects = map[stages.ReasonKind]string{
 	stages.ReasonTakenOver:      "managed by the program now",
 	stages.ReasonDestroy:        "the stack is destroyed",
 	stages.ReasonImport:         "imported by the program",
+	stages.ReasonRead:           "read by the program",
+	stages.ReasonReadOther:      "the program reads another object",
 	stages.ReasonImportCommand:  "asked for (import)",
 }
 
 func reasonSubject(c why.RootCause) string {
+	if c.Departure != nil {
+		return departureSubject(c.Departure)
+	}
 	if text := reasonSubjects[c.Reason]; text != "" {
 		return text
 	}
 	return strings.TrimPrefix(cleanLine(c.Because), "because ")
+}
+
+// departureSubject names a departure as a root cause.
+func departureSubject(d *why.Departure) string {
+	switch d.By {
+	case why.DepartedByRefresh:
+		return "no longer there since the refresh"
+	case why.DepartedByDelete:
+		return "removed from the state (state delete)"
+	}
+	return "renamed in the state, from " + cleanLine(d.From.Name()) + " to " + cleanLine(d.To.Name()) + " (state rename)"
 }
 
 // effectsText describes the effects of one cause, or of several: "deletes a, replaces 30 (r0, r1, r2, …)".

@@ -186,7 +186,7 @@ func (m *eventMetadata) time(written time.Time) time.Time {
 func (m *eventMetadata) step(ctx context.Context) (stages.StepInfo, error) {
 	s := stages.StepInfo{
 		Op: stages.Op(m.Op), URN: urn.URN(m.URN), Type: urn.Type(m.Type), Keys: m.Keys, Diffs: m.Diffs, Provider: m.Provider,
-		Internal: urn.URN(m.URN).IsDefaultProvider(),
+		Internal: urn.URN(m.URN).IsDefaultProvider(), CurrentURN: m.CurrentURN,
 	}
 	if !s.URN.IsValid() {
 		return s, fmt.Errorf("%q is not a URN", m.URN)
@@ -258,6 +258,8 @@ type eventExtensions struct {
 	Dependencies         []urn.URN            `json:"dependencies,omitempty"`
 	PropertyDependencies map[string][]urn.URN `json:"propertyDependencies,omitempty"`
 	SourcePosition       string               `json:"sourcePosition,omitempty"` // where the program declares the resource
+	// CurrentURN is the URN of the resource whose old object the step removes, if the program has renamed it.
+	CurrentURN urn.URN `json:"currentUrn,omitempty"`
 }
 
 // eventReason is a reason as data.
@@ -269,7 +271,7 @@ type eventReason struct {
 }
 
 func newEventExtensions(s stages.StepInfo, at time.Time) eventExtensions {
-	out := eventExtensions{Reason: s.Reason.String(), Possible: s.Reason.Possible, At: at}
+	out := eventExtensions{Reason: s.Reason.String(), Possible: s.Reason.Possible, At: at, CurrentURN: s.CurrentURN}
 	if r := s.Reason; r.Kind != stages.ReasonNone {
 		out.Why = &eventReason{r.Kind, r.Properties, r.Cause, r.By}
 	}

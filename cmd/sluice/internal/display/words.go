@@ -1,6 +1,7 @@
 package display
 
 import (
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -30,6 +31,7 @@ var vocabulary = map[stages.Op]words{
 	stages.OpDiscardReplaced:      {"<<", red, "discard original", "discarding original", "discarded original", "", ""},
 	stages.OpRemovePendingReplace: {"~ ", plain, "complete replacement", "completing replacement", "completed replacement", "", ""},
 	stages.OpImport:               {"= ", green, "import", "importing", "imported", "to import", "imported"},
+	tree.Renamed:                  {"  ", plain, "rename", "renaming", "renamed", "", ""},
 	stages.OpImportReplacement:    {"=>", magenta, "import replacement", "importing replacement", "imported replacement", "", ""},
 }
 

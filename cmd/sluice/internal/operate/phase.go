@@ -41,6 +41,10 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, run, preview, screen)
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
+	log = log.WithDepartures(decisions.ReadDepartures(ctx, o.Stack))
+	if !preview {
+		decisions.KeepDepartures(ctx, o.Stack, log)
+	}
 	if !preview && runErr != nil {
 		log = log.WithPlanned(o.planned)
 	}

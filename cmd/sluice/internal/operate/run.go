@@ -139,12 +139,21 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 
 // countChanging returns how many resources are expected to change after a preview, 0 if that is unknown. In a refresh, refreshed resources count.
 func countChanging(r *sluice.Result, refresh bool) int {
-	changing := map[urn.URN]bool{}
+	changing, renamed := map[urn.URN]bool{}, map[urn.URN]urn.URN{}
+	for _, s := range r.Steps() {
+		if former := s.FormerURN(); former != "" {
+			renamed[former] = s.URN
+		}
+	}
 	for _, s := range r.Steps() {
 		switch {
 		case s.Internal, s.Op == stages.OpSame, s.Op == stages.OpReplace, s.Op == stages.OpRemovePendingReplace, s.Op == stages.OpRefresh && !refresh:
 		default:
-			changing[s.URN] = true
+			u := s.Resource()
+			if now := renamed[u]; now != "" && s.New == nil { // its old object is deleted before it is registered
+				u = now
+			}
+			changing[u] = true
 		}
 	}
 	return len(changing)

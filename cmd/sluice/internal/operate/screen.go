@@ -84,6 +84,7 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	if followed := run.Events(); followed != nil {
 		s.events = append(s.events, display.StreamEvents(followed, options.Extended))
 	}
+	options.Departures = decisions.ReadDepartures(ctx, j.Stack)
 	if preview {
 		options.Unrealized = decisions.ReadUnrealized(ctx, j.Stack)
 	} else {

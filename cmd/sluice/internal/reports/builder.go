@@ -102,7 +102,8 @@ func (b *Builder) begin(e stages.StepStarted) {
 	if b.preview || !tree.IsCustom(&e.Step) || e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace {
 		return
 	}
-	b.steps[e.Step.URN] = append(b.steps[e.Step.URN], Step{Operation: e.Step.Op, Began: e.At.UTC()})
+	u := b.tree.Resource(&e.Step)
+	b.steps[u] = append(b.steps[u], Step{Operation: e.Step.Op, Began: e.At.UTC()})
 }
 
 func (b *Builder) end(s stages.StepInfo, at time.Time, failed bool) {
@@ -111,7 +112,7 @@ func (b *Builder) end(s stages.StepInfo, at time.Time, failed bool) {
 	}
 	b.last = at
 	b.note(s)
-	steps := b.steps[s.URN]
+	steps := b.steps[b.tree.Resource(&s)]
 	i := slices.IndexFunc(steps, func(t Step) bool {
 		return t.Ended.IsZero() && (t.Operation == s.Op || t.Operation == stages.OpRefresh || s.Op == stages.OpReplace)
 	})
@@ -125,10 +126,16 @@ func (b *Builder) note(s stages.StepInfo) {
 	if s.URN.IsRootStack() && s.New != nil {
 		b.stack = s
 	}
-	if was, known := b.latest[s.URN]; known && s.New == nil && was.New != nil {
+	u := b.tree.Resource(&s)
+	if was, known := b.latest[u]; known && s.New == nil && was.New != nil {
 		return // an old copy is deleted
 	}
-	b.latest[s.URN] = s
+	b.latest[u] = s
+	if former := s.FormerURN(); former != "" && b.tree.Node(former) == nil {
+		b.steps[u] = append(b.steps[former], b.steps[u]...) // of a refresh, or of a delete before its registration
+		delete(b.steps, former)
+		delete(b.latest, former)
+	}
 }
 
 func (b *Builder) diagnose(d stages.Diagnostic) {

@@ -53,14 +53,14 @@ type Document struct {
 func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow {
 	row := pageRow{
 		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation), Danger: r.danger(),
-		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged, Full: display.CleanLine(string(r.URN)),
+		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged && !r.isOnlyRenamed(), Full: display.CleanLine(string(r.URN)),
 		ID: display.CleanLine(r.ID), Position: display.CleanLine(r.Position),
 		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached || r.Status == Kept,
 	}
 	if i, known := at[r.Parent]; known {
 		row.Parent = i
 	}
-	if row.Unchanged {
+	if r.Status == Unchanged {
 		row.Class, row.Sign = "same", ""
 	}
 	if r.Reason != nil {
@@ -212,8 +212,13 @@ func (d *Document) when() string {
 // protected".
 func (d *Document) fate(r *Resource) string {
 	text := d.become(r)
-	if r.Status == Unchanged {
+	switch {
+	case r.isOnlyRenamed():
+		return display.RenamedFrom(r.OldURN, r.URN)
+	case r.Status == Unchanged:
 		return text
+	case r.OldURN != "":
+		text += ", " + display.RenamedFrom(r.OldURN, r.URN)
 	}
 	if r.DeleteFirst {
 		text += ", deleted first"
@@ -289,6 +294,17 @@ func (d *Document) tally() (changes []count, unchanged int) {
 	return changes, d.Summary.Changes[stages.OpSame]
 }
 
+// renamed returns how many resources have another name than before, and are unchanged else.
+func (d *Document) renamed() int {
+	n := 0
+	for i := range d.Resources {
+		if d.Resources[i].isOnlyRenamed() {
+			n++
+		}
+	}
+	return n
+}
+
 // leftOver returns how many resources only have an old object of an earlier operation deleted.
 func (d *Document) leftOver() int {
 	n := 0
@@ -318,7 +334,7 @@ func (d *Document) remaining() string {
 func (d *Document) byDanger() []*Resource {
 	var out []*Resource
 	for i := range d.Resources {
-		if d.Resources[i].Status != Unchanged {
+		if d.Resources[i].Status != Unchanged || d.Resources[i].isOnlyRenamed() {
 			out = append(out, &d.Resources[i])
 		}
 	}
@@ -447,6 +463,8 @@ type Resource struct {
 	Type   urn.Type `json:"type"`
 	Name   string   `json:"name"`
 	Parent urn.URN  `json:"parent,omitempty"`
+	// OldURN is the recorded URN of a resource that the program has renamed with an alias.
+	OldURN urn.URN `json:"oldUrn,omitempty"`
 	// Operation is the operation on the resource as a whole: a replacement is "replace".
 	Operation stages.Op `json:"operation"`
 	Status    Status    `json:"status"`
@@ -498,6 +516,9 @@ func (r *Resource) drawn() diagram.Resource {
 	return out
 }
 
+// isOnlyRenamed reports whether a resource has another name than before, and is unchanged else.
+func (r *Resource) isOnlyRenamed() bool { return r.Status == Unchanged && r.OldURN != "" }
+
 // isOld reports whether an operation concerns only an old object of a resource, left by an earlier replacement.
 func (r *Resource) isOld() bool {
 	return r.Operation == stages.OpDeleteReplaced || r.Operation == stages.OpDiscardReplaced
@@ -505,7 +526,7 @@ func (r *Resource) isOld() bool {
 
 // why formats the reason of a resource on one line, "" if there is none.
 func (r *Resource) why() string {
-	if r.Reason == nil || r.Reason.Kind == stages.ReasonNew {
+	if r.Reason == nil || r.Reason.Kind == stages.ReasonNew && r.Reason.Departure == nil {
 		return ""
 	}
 	text := display.CleanLine(r.Reason.Text)
@@ -532,6 +553,8 @@ type Reason struct {
 	// Text is the reason in words: "because `size` changed".
 	Text       string   `json:"text,omitempty"`
 	Properties []string `json:"properties,omitempty"`
+	// Departure is how the resource left the state before the operation, if the reason is that.
+	Departure *why.Departure `json:"departure,omitempty"`
 	// DecidedBy is the comparison that decided: "Diff", "Read", "engine" and so on.
 	DecidedBy stages.Decider `json:"decidedBy,omitempty"`
 	// Possible is the reason why the change is only possible, and Possibly is its text.

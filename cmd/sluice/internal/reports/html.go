@@ -316,7 +316,7 @@ func newPage(ctx context.Context, d *Document) *page {
 		p.Counts = append(p.Counts, pageCount{c.class(), c.sign(), c.Text})
 	}
 	if unchanged > 0 {
-		p.Unchanged = thousands(unchanged) + " unchanged"
+		p.Unchanged = thousands(unchanged) + " unchanged" + display.RenamedOf(d.renamed(), unchanged)
 	}
 	p.Kinds = kindsOf(d)
 	for _, v := range d.Policies {

@@ -72,7 +72,7 @@ func (m *markdown) head() string {
 		counts = append(counts, "**"+c.Text+"**")
 	}
 	if unchanged > 0 {
-		counts = append(counts, thousands(unchanged)+" unchanged")
+		counts = append(counts, thousands(unchanged)+" unchanged"+display.RenamedOf(m.d.renamed(), unchanged))
 	}
 	if len(counts) == 0 {
 		counts = []string{"nothing changes"}

@@ -84,6 +84,7 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 			r.Error = ""
 		}
 	}
+	r.OldURN = n.Step.FormerURN()
 	w.explain(&r, n.Step)
 	return r
 }
@@ -109,7 +110,7 @@ func (w *writer) status(n *tree.Node) Status {
 
 // unseen returns a resource without events: it was not reached or skipped, or there are no events.
 func (w *writer) unseen(d *why.Decision) Resource {
-	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Parent: w.parentOf(d), Operation: d.Op, Position: d.Position, OldRemains: d.OldRemains}
+	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Parent: w.parentOf(d), Operation: d.Op, OldURN: d.OldURN, Position: d.Position, OldRemains: d.OldRemains}
 	switch {
 	case d.Fate == stages.FateFailed:
 		r.Status = Failing
@@ -143,7 +144,7 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	d := w.decided[r.URN]
 	if d != nil {
 		reason = stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
-		out.Causes, out.Roots = d.Causes, d.Roots
+		out.Causes, out.Roots, out.Departure = d.Causes, d.Roots, d.Departure
 		r.DeleteFirst, r.Protected = d.Op == stages.OpReplace && d.DeleteFirst, r.Protected || d.Protected
 		r.Position = cmp.Or(d.Position, r.Position)
 		switch d.Fate {
@@ -169,6 +170,9 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	}
 	out.Possible, out.Possibly = reason.Possible, display.Possibly(reason)
 	out.Kind, out.Text, out.Properties, out.DecidedBy = reason.Kind, reason.Clause(), reason.Properties, reason.By
+	if d != nil {
+		out.Text = d.Because()
+	}
 	if r.Status == Unchanged && len(out.Causes) == 0 {
 		return // the reason is obvious
 	}

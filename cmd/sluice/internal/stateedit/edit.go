@@ -3,9 +3,11 @@ package stateedit
 import (
 	"context"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -19,7 +21,8 @@ type Edit struct {
 	Name     string          // of the stack, as used in the project
 	Snapshot *state.Snapshot // without resources for a stack that was never deployed
 
-	stack backend.Editable
+	session *session.Stack
+	stack   backend.Editable
 }
 
 // Run locks a stack and runs edit on its state. Secrets stay encrypted, so no passphrase is needed. If anyState is set,
@@ -41,7 +44,7 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 			snapshot = &state.Snapshot{}
 		}
 		return edit(ctx, &Edit{
-			Terminal: s.Terminal, Holder: h, Flags: f, Ref: s.Ref, Name: s.Name(), Snapshot: snapshot, stack: s.State,
+			Terminal: s.Terminal, Holder: h, Flags: f, Ref: s.Ref, Name: s.Name(), Snapshot: snapshot, session: s, stack: s.State,
 		})
 	})
 }
@@ -55,6 +58,11 @@ func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error
 		return err
 	}
 	return e.Write(ctx, now)
+}
+
+// Depart records that resources have left the state, for `sluice why` and the next preview.
+func (e *Edit) Depart(ctx context.Context, departed why.Departures) {
+	decisions.Depart(ctx, e.session, departed)
 }
 
 // Write writes a state without a confirmation.

@@ -67,13 +67,16 @@ type Node struct {
 	closed   bool               // the outputs of a component are registered: it is complete
 	made     bool               // the new object of a replacement exists
 	gone     bool               // the old object of a replacement is deleted
+	declared bool               // the program has registered the resource
 }
 
 // Tree has the nodes of all resources. It is not safe for concurrent use.
 type Tree struct {
 	Top   *Node // not a resource: the parent of those without one
 	nodes map[urn.URN]*Node
-	room  []Node // for further nodes, which are allocated together
+	// renamed has the current URNs of the resources that were found by an alias, by their recorded URNs.
+	renamed map[urn.URN]urn.URN
+	room    []Node // for further nodes, which are allocated together
 	// recent are the resources that were changed last, in the order in which they ended. A resource may be there twice.
 	recent []*Node
 }
@@ -86,7 +89,7 @@ const roomFor = 64
 
 // New returns an empty tree, with room for the expected number of resources.
 func New(expected int) *Tree {
-	return &Tree{Top: &Node{}, nodes: make(map[urn.URN]*Node, expected)}
+	return &Tree{Top: &Node{}, nodes: make(map[urn.URN]*Node, expected), renamed: map[urn.URN]urn.URN{}}
 }
 
 // Node returns the node of a resource, nil if there was no event about it or its subtree.
@@ -255,24 +258,78 @@ func takesAway(op stages.Op) bool {
 
 // place returns the node of a step's resource, below its parent.
 func (t *Tree) place(s *stages.StepInfo) *Node {
-	r := cmp.Or(s.New, s.Old)
-	n := t.nodes[s.URN]
+	r, u := cmp.Or(s.New, s.Old), t.Resource(s)
+	declares := s.New != nil && s.Op != stages.OpRefresh
+	if former := s.FormerURN(); former != "" && declares {
+		t.rename(former, u)
+	}
+	n := t.nodes[u]
 	if n != nil && (n.known || r == nil) {
+		n.declared = n.declared || declares
 		return n
 	}
 	parent := t.Top
-	if r != nil && r.Parent != "" && r.Parent != s.URN {
-		if parent = t.nodes[r.Parent]; parent == nil {
-			parent = t.add(r.Parent, t.Top)
+	if r != nil && r.Parent != "" && r.Parent != u {
+		above := r.Parent
+		if now, renamed := t.renamed[above]; renamed && !declares {
+			above = now
+		}
+		if parent = t.nodes[above]; parent == nil {
+			parent = t.add(above, t.Top)
 		}
 	}
 	if n == nil {
-		n = t.add(s.URN, parent)
+		n = t.add(u, parent)
 	} else if parent != n.Parent && !parent.isBelow(n) {
 		n.moveTo(parent)
 	}
-	n.known = r != nil
+	n.known, n.declared = r != nil, declares
 	return n
+}
+
+// Resource returns the current URN of a step's resource. A step about a recorded state has the recorded URN, which another resource may have by now.
+func (t *Tree) Resource(s *stages.StepInfo) urn.URN {
+	if now, renamed := t.renamed[s.URN]; renamed && s.CurrentURN == "" && (s.New == nil || s.Op == stages.OpRefresh) && (s.Old == nil || !s.Old.Delete) {
+		return now
+	}
+	return s.Resource()
+}
+
+// rename records that a resource has another URN now. Steps about it may have come before its registration: a refresh, or the delete of a
+// delete-before-replace. Its node, and the nodes below it, get their places then.
+func (t *Tree) rename(former, now urn.URN) {
+	if t.renamed[former] == now {
+		return
+	}
+	t.renamed[former] = now
+	n := t.nodes[former]
+	if n == nil || n.declared {
+		return
+	}
+	delete(t.nodes, former)
+	if other := t.nodes[now]; other != nil {
+		t.merge(n, other)
+		return
+	}
+	n.URN, n.known = now, false // its parent may have another URN, too
+	n.Parent.ordered = 0
+	t.nodes[now] = n
+}
+
+// merge moves the children of a node to another one, and removes the node.
+func (t *Tree) merge(n, into *Node) {
+	for _, c := range slices.Collect(n.Children()) {
+		if !into.isBelow(c) {
+			c.moveTo(into)
+		}
+	}
+	into.made, into.gone = into.made || n.made, into.gone || n.gone
+	n.change(func() { n.Status = Unseen })
+	was := n.Parent
+	n.Parent = nil
+	delete(was.running, n)
+	was.failed = slices.DeleteFunc(was.failed, func(c *Node) bool { return c == n })
+	was.moved++
 }
 
 func (n *Node) isBelow(other *Node) bool {
@@ -344,12 +401,17 @@ func (n *Node) IsOpen() bool {
 	return false
 }
 
+// Renamed is the outcome of a resource that has another name than before, and is unchanged else. It is no kind of step.
+const Renamed stages.Op = "rename"
+
 // Outcome is the contribution of the node itself to the tally of what is done, "" if it has none. A replacement whose old object is still there is a
 // [stages.OpCreateReplacement].
 func (n *Node) Outcome() stages.Op {
 	switch {
 	case n.Status != Done:
 		return ""
+	case n.Step.Op == stages.OpSame && n.Step.FormerURN() != "":
+		return Renamed
 	case n.Step.Op == stages.OpReplace && n.Remains():
 		return stages.OpCreateReplacement
 	}
