@@ -23,7 +23,7 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 			l.Decisions = append(l.Decisions, d)
 		}
 	}
-	l.addRefused(c)
+	addRefused(l, c)
 	if about.Preview {
 		l.findRenames(decided)
 	}
@@ -135,7 +135,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	}
 	d.Protected = s.Old != nil && s.Old.Protect
 	if d.Fate, d.FailedDependency = fateOf(steps); d.Fate == stages.FateFailed {
-		d.Errors = c.errorsOf(d.URN)
+		d.Errors = errorsOf(c, d.URN)
 	}
 	if r := cmp.Or(s.Wanted, s.Old); r != nil && !r.Parent.IsRootStack() {
 		d.Parent = c.newName(r.Parent)
@@ -152,7 +152,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 }
 
 // errorsOf returns the errors about a resource, without those that contain a secret.
-func (c *collector) errorsOf(u urn.URN) []string {
+func errorsOf(c *collector, u urn.URN) []string {
 	var out []string
 	for _, f := range c.known.Failures {
 		if f.URN != u {
@@ -169,7 +169,7 @@ func (c *collector) errorsOf(u urn.URN) []string {
 
 // addRefused adds a decision about each resource that failed before anything was decided about it, for example because the provider
 // refused its inputs. If its recorded state was left as it is, that decision has failed.
-func (l *Log) addRefused(c *collector) {
+func addRefused(l *Log, c *collector) {
 	for i, f := range c.known.Failures {
 		if f.URN == "" || f.URN.IsRootStack() || i > 0 && c.known.Failures[i-1].URN == f.URN {
 			continue
@@ -184,7 +184,7 @@ func (l *Log) addRefused(c *collector) {
 			l.Decisions = append(l.Decisions, d)
 		}
 		if d := &l.Decisions[at]; len(d.Errors) == 0 && d.Op == stages.OpSame {
-			d.Fate, d.Reason, d.Roots, d.Errors = stages.FateFailed, stages.ReasonRefused, []Root{RootFailure}, c.errorsOf(f.URN)
+			d.Fate, d.Reason, d.Roots, d.Errors = stages.FateFailed, stages.ReasonRefused, []Root{RootFailure}, errorsOf(c, f.URN)
 		}
 	}
 	slices.SortStableFunc(l.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })

@@ -1,8 +1,6 @@
 package why
 
 import (
-	"slices"
-
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -52,33 +50,6 @@ func (d *Departure) root() Root {
 // Departures are the resources that have left the state, by the names that they had there. The new name of a rename in the state is
 // among them as well.
 type Departures map[urn.URN]Departure
-
-// WithDepartures returns the log with departures as the reasons of decisions: a resource that left the state is not new in the
-// program, and one that was renamed in the state has not left the program. It returns l if that changes nothing.
-func (l *Log) WithDepartures(departures Departures) *Log {
-	if l == nil || len(departures) == 0 {
-		return l
-	}
-	var out *Log
-	for i, d := range l.Decisions {
-		departed, known := departures[d.URN]
-		if !known || !departed.Explains(d.URN, d.Reason) {
-			continue
-		}
-		if out == nil {
-			out = &Log{About: l.About, Decisions: slices.Clone(l.Decisions), index: l.index}
-		}
-		of := &out.Decisions[i]
-		of.Departure = &departed
-		of.Roots = slices.DeleteFunc(slices.Clone(d.Roots), func(r Root) bool { return r == RootProgram })
-		of.Roots = append(of.Roots, departed.root())
-		slices.Sort(of.Roots)
-	}
-	if out == nil {
-		return l
-	}
-	return out
-}
 
 // Explains reports whether a decision about a resource with a reason follows from the departure.
 func (d Departure) Explains(u urn.URN, reason stages.ReasonKind) bool {

@@ -154,6 +154,33 @@ func (l *Log) WithPlanned(preview *Log) *Log {
 	return out
 }
 
+// WithDepartures returns the log with departures as the reasons of decisions: a resource that left the state is not new in the
+// program, and one that was renamed in the state has not left the program. It returns l if that changes nothing.
+func (l *Log) WithDepartures(departures Departures) *Log {
+	if l == nil || len(departures) == 0 {
+		return l
+	}
+	var out *Log
+	for i, d := range l.Decisions {
+		departed, known := departures[d.URN]
+		if !known || !departed.Explains(d.URN, d.Reason) {
+			continue
+		}
+		if out == nil {
+			out = &Log{About: l.About, Decisions: slices.Clone(l.Decisions), index: l.index}
+		}
+		of := &out.Decisions[i]
+		of.Departure = &departed
+		of.Roots = slices.DeleteFunc(slices.Clone(d.Roots), func(r Root) bool { return r == RootProgram })
+		of.Roots = append(of.Roots, departed.root())
+		slices.Sort(of.Roots)
+	}
+	if out == nil {
+		return l
+	}
+	return out
+}
+
 // RootCauses returns the root causes of the operation, the most dangerous first. A decision with several root causes belongs to the
 // first of them. RootCauses takes one pass over the decisions and their causes.
 func (l *Log) RootCauses() []RootCause {

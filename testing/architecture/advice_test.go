@@ -19,7 +19,7 @@ var clients = []string{"cmd", "examples", "bench", "fleet"}
 
 // fixedTexts are parts of the library's texts that name a command or a flag, with the reason for each.
 var fixedTexts = map[string]string{
-	"lock file with `sluice cancel`":                          "scripts know the line (state.md 4.6)",
+	"delete the %s with `sluice cancel`":                      "scripts know the line (state.md 4.6)",
 	"not specified in --target list":                          "diagnostics 2013 and 2014 (steps.md appendix B)",
 	"in --target list or pass --target-dependents to proceed": "diagnostic 2014 (steps.md appendix B)",
 	"mixed with --target. Change your program":                "steps.md 6.5",

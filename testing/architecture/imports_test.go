@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.
 	"cloud":    {await, "state"},
-	"cmd":      {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals, printables, "host"},
+	"cmd":      {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, documents, yamlFaults, schemas, comparison, align, manuals, printables, "host"},
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
 	// The parts of tests drive the whole engine, and code that is not a test does not import them.
 	"testing":  {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
@@ -167,8 +167,8 @@ var vocabulary = []string{
 }
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the packages that declare them.
-// Package private protects their files like those of the library, packages excerpt and yamlfault show mistakes in settings like the library's in
-// programs, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, and counts the bytes
+// Package private protects their files like those of the library, packages excerpt, syntax and yamlfault show mistakes in settings like the
+// library's in programs, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, and counts the bytes
 // written to disks.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
@@ -177,7 +177,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align, manuals, printables}
+			shared := []string{private, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, "state/store")
 			}
