@@ -125,6 +125,11 @@ func (b *builder) isReplaced(id graph.ID, before int) bool {
 		b.rooms.Decisions.Has(b.rooms.Names.NewNameOf(res.URN), rooms.Replaced)
 }
 
+// isDeletedFirst reports whether a registration with a number below before deletes a recorded object and then replaces it.
+func (b *builder) isDeletedFirst(id graph.ID, before int) bool {
+	return b.isReplaced(id, before) && b.rooms.Decisions.Has(b.rooms.Base.Resources[id].URN, rooms.Deleted)
+}
+
 // isOldCopy reports whether a state is an old copy that an earlier run has replaced and not deleted.
 func (b *builder) isOldCopy(id graph.ID) bool {
 	res := b.rooms.Base.Resources[id]
@@ -157,7 +162,7 @@ func (s *superseded) mayGo(id graph.ID) bool {
 	may := s.builder.isOldCopy(id) || s.builder.decided[id].hasTasks && !s.builder.rooms.Decisions.Has(res.URN, rooms.Deleted|rooms.Imported) && len(s.builder.rooms.Decisions.DeletionsOf(res)) == 0
 	for _, user := range s.builder.users(id) {
 		switch {
-		case s.goes(user):
+		case s.goes(user), s.builder.isDeletedFirst(user, s.root.D.Seq):
 		case s.builder.isReplaced(user, s.root.D.Seq), s.builder.isOldCopy(user):
 			may = may && s.mayGo(user)
 		default:
@@ -189,6 +194,8 @@ func (s *superseded) add(id graph.ID) {
 	s.deletes[id] = d
 	for _, user := range s.builder.users(id) {
 		switch {
+		case s.builder.isDeletedFirst(user, s.root.D.Seq):
+			s.after(user)
 		case s.builder.isReplaced(user, s.root.D.Seq), s.builder.isOldCopy(user):
 			s.after(user)
 			s.add(user)
