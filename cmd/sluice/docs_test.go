@@ -180,7 +180,7 @@ func (d *docSession) command(command string, fails bool) string {
 }
 
 var (
-	noted     = regexp.MustCompile(`(?m)^note: no plugin for .*\n`)
+	noted     = regexp.MustCompile(`(?m)^note: sluice serves the packages? .*\n`)
 	took      = regexp.MustCompile(`\([0-9.]+m?s\)`)
 	duration  = regexp.MustCompile(`Duration: [0-9a-z]+`)
 	timestamp = regexp.MustCompile(`20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8} UTC \((now|[0-9]+ [a-z]+ ago)\)`)

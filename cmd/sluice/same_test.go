@@ -100,18 +100,33 @@ for i in range(6):
     group(i)
 `
 
+// few is how many previews the first tier compares, and many how many the slow one does.
+const few, many = 4, 20
+
 func TestTheSamePreviewIsTheSameTextInYAML(t *testing.T) {
 	t.Parallel()
-	requireSamePreviews(t, newPreviews(t, "", groupsInYAML()))
+	requireSamePreviews(t, newPreviews(t, "", groupsInYAML()), few)
 }
 
 func TestTheSamePreviewIsTheSameTextInGo(t *testing.T) {
 	t.Parallel()
+	requireSamePreviewsInGo(t, few)
+}
+
+func TestManyPreviewsAreTheSameTextInYAMLAndGo(t *testing.T) {
+	tier.Slow(t, "60 previews")
+	t.Parallel()
+	requireSamePreviews(t, newPreviews(t, "", groupsInYAML()), many)
+	requireSamePreviewsInGo(t, many)
+}
+
+func requireSamePreviewsInGo(t *testing.T, times int) {
+	t.Helper()
 	p := newPreviews(t, "Pulumi.yaml", "name: shop\nruntime: {name: go, options: {binary: program}}\n")
 	build(t, p.project+"/program", "./testdata/anyorder")
-	requireSamePreviews(t, p)
+	requireSamePreviews(t, p, times)
 	p.run("config", "set", "drop", "true") // the reasons of deletes are decided in another way
-	p.requireSame()
+	p.requireSame(times)
 }
 
 func TestTheSamePreviewIsTheSameTextInNodeJS(t *testing.T) {
@@ -124,7 +139,7 @@ func TestTheSamePreviewIsTheSameTextInNodeJS(t *testing.T) {
 	p.write("Pulumi.yaml", "name: shop\nruntime: nodejs\n")
 	p.write("package.json", `{"main": "index.js"}`)
 	require.NoError(t, os.Symlink(modules+"/node_modules", p.project+"/node_modules"))
-	requireSamePreviews(t, p)
+	requireSamePreviews(t, p, many)
 }
 
 func TestTheSamePreviewIsTheSameTextInPython(t *testing.T) {
@@ -135,11 +150,11 @@ func TestTheSamePreviewIsTheSameTextInPython(t *testing.T) {
 	p := newPreviews(t, "__main__.py", groupsInPython)
 	p.write("Pulumi.yaml", "name: shop\nruntime: {name: python, options: {virtualenv: venv}}\n")
 	require.NoError(t, os.Symlink(venv, p.project+"/venv"))
-	requireSamePreviews(t, p)
+	requireSamePreviews(t, p, many)
 }
 
-// requireSamePreviews updates the stack, changes a setting, and requires that all previews of the change are the same.
-func requireSamePreviews(t *testing.T, p *previews) {
+// requireSamePreviews updates the stack, changes a setting, and requires that this many previews of the change are the same.
+func requireSamePreviews(t *testing.T, p *previews, times int) {
 	t.Helper()
 	p.run("stack", "init", "dev")
 	p.run("config", "set", "size", "8")
@@ -147,7 +162,7 @@ func requireSamePreviews(t *testing.T, p *previews) {
 	p.run("config", "set", "sim:seed", "random")
 	p.run("up", "--yes", "--skip-preview")
 	p.run("config", "set", "size", "9")
-	text := p.requireSame()
+	text := p.requireSame(times)
 	require.Contains(t, text, "c0")
 	require.Contains(t, text, "a0 is deleted first (deleteBeforeReplace), and with it c0")
 }
@@ -189,12 +204,12 @@ func (p *previews) run(args ...string) string {
 	return out.String()
 }
 
-// requireSame previews 20 times with all files, and some of these times also in other forms. It requires that all texts are the same, and
+// requireSame previews that many times with all files, and some of these times also in other forms. It requires that all texts are the same, and
 // returns the first one for people.
-func (p *previews) requireSame() string {
+func (p *previews) requireSame(times int) string {
 	p.Helper()
 	var first map[string]string
-	for i := range 20 {
+	for i := range times {
 		got := map[string]string{}
 		files := []string{"report.json", "report.md", "report.html", "plan.json"}
 		args := []string{"preview", "--suppress-progress", "--save-plan", filepath.Join(p.dir, files[3])}
@@ -207,7 +222,7 @@ func (p *previews) requireSame() string {
 			require.NoError(p, err)
 			got[name] = timeless(p.T, name, text)
 		}
-		if i%4 == 0 {
+		if i%4 < 2 && i < 6 {
 			got["diff"] = p.run("preview", "--suppress-progress", "--diff")
 			got["json"] = timeless(p.T, "json", []byte(p.run("preview", "--json")))
 		}
