@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -115,7 +114,7 @@ func dependency(pkg stages.Package) *pulumirpc.PackageDependency {
 }
 
 // Remarks reads diagnostics from their form on the wire.
-func Remarks(list []*codegen.Diagnostic) []source.Remark {
+func Remarks(list []*codegenrpc.Diagnostic) []source.Remark {
 	var out []source.Remark
 	for _, d := range list {
 		out = append(out, remark(d))
