@@ -60,6 +60,8 @@ class Tracebacks:
         if file.startswith("<"):
             return False
         file = os.path.realpath(file)
+        if file == os.path.realpath(__file__):  # the folder of temporary files may be in the project
+            return False
         if any(map(file.startswith, self.installed)) or "site-packages" in file.split(os.sep):
             return False
         return any(map(file.startswith, self.folders))
