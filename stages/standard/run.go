@@ -348,11 +348,11 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 		Workers: pipeline.Unbounded,
 		Buffer:  registerBuffer,
 		Run: func(ctx context.Context, s stages.Submitted, emit pipeline.Emit[stages.Registered]) error {
+			defer s.Turn.End(ctx)
 			switch {
 			case s.Internal != nil:
 				return emit(stages.Registered{PendingReply: s.PendingReply, Goal: s.Internal, Internal: true})
 			case s.Read != nil:
-				defer s.Turn.End(ctx)
 				goal, err := r.CompleteRead(ctx, s)
 				if err != nil {
 					s.Reject(err)
@@ -363,7 +363,6 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 				}
 				return emit(stages.Registered{PendingReply: s.PendingReply, Read: goal})
 			}
-			defer s.Turn.End(ctx)
 			c := requests.Completion{Admission: r, Req: s.Register, PendingReply: s.PendingReply}
 			goal, err := c.Complete(ctx)
 			switch {

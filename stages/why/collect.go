@@ -14,7 +14,7 @@ import (
 // New makes the log of an operation from the result of [stages.Run.Decided] and other data about the operation.
 func New(about About, decided []stages.Decided, known Known) *Log {
 	c := newCollector(decided)
-	c.Viewer, c.known = Viewer{IsSensitive: known.IsSensitive}, known.withDefaults()
+	c.viewer, c.known = Viewer{IsSensitive: known.IsSensitive}, known.withDefaults()
 	l := &Log{About: about, Decisions: slices.Grow([]Decision(nil), len(c.order))}
 	for _, u := range c.order {
 		for _, steps := range decisionsOf(c.steps[u]) {
@@ -23,7 +23,7 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 			l.Decisions = append(l.Decisions, d)
 		}
 	}
-	addRefused(l, c)
+	c.addRefused(l)
 	if about.Preview {
 		l.findRenames(decided)
 	}
@@ -33,7 +33,7 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 
 // collector holds the steps of a run while its log is made.
 type collector struct {
-	Viewer
+	viewer   Viewer
 	known    Known
 	order    []urn.URN                    // in ascending order
 	steps    map[urn.URN][]stages.Decided // of one resource, in an order that does not depend on when registrations arrived
@@ -135,7 +135,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	}
 	d.Protected = s.Old != nil && s.Old.Protect
 	if d.Fate, d.FailedDependency = fateOf(steps); d.Fate == stages.FateFailed {
-		d.Errors = errorsOf(c, d.URN)
+		d.Errors = c.errorsOf(d.URN)
 	}
 	if r := cmp.Or(s.Wanted, s.Old); r != nil && !r.Parent.IsRootStack() {
 		d.Parent = c.newName(r.Parent)
@@ -152,24 +152,19 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 }
 
 // errorsOf returns the errors about a resource, without those that contain a secret.
-func errorsOf(c *collector, u urn.URN) []string {
+func (c *collector) errorsOf(u urn.URN) []string {
 	var out []string
 	for _, f := range c.known.Failures {
-		if f.URN != u {
-			continue
+		if f.URN == u {
+			out = append(out, c.viewer.masked(f.Err.Error()))
 		}
-		text := f.Err.Error()
-		if c.IsSensitive != nil && c.IsSensitive(text) {
-			text = secretText
-		}
-		out = append(out, text)
 	}
 	return out
 }
 
 // addRefused adds a decision about each resource that failed before anything was decided about it, for example because the provider
 // refused its inputs. If its recorded state was left as it is, that decision has failed.
-func addRefused(l *Log, c *collector) {
+func (c *collector) addRefused(l *Log) {
 	for i, f := range c.known.Failures {
 		if f.URN == "" || f.URN.IsRootStack() || i > 0 && c.known.Failures[i-1].URN == f.URN {
 			continue
@@ -184,7 +179,7 @@ func addRefused(l *Log, c *collector) {
 			l.Decisions = append(l.Decisions, d)
 		}
 		if d := &l.Decisions[at]; len(d.Errors) == 0 && d.Op == stages.OpSame {
-			d.Fate, d.Reason, d.Roots, d.Errors = stages.FateFailed, stages.ReasonRefused, []Root{RootFailure}, errorsOf(c, f.URN)
+			d.Fate, d.Reason, d.Roots, d.Errors = stages.FateFailed, stages.ReasonRefused, []Root{RootFailure}, c.errorsOf(f.URN)
 		}
 	}
 	slices.SortStableFunc(l.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })

@@ -1,6 +1,8 @@
 package why
 
 import (
+	"maps"
+
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -65,19 +67,15 @@ func (d Departure) Explains(u urn.URN, reason stages.ReasonKind) bool {
 // After returns the departures after an operation, which may be partly done.
 func (d Departures) After(l *Log) Departures {
 	out := Departures{}
-	for u, departed := range d {
-		out[u] = departed
-	}
+	maps.Copy(out, d)
 	for i := range l.Decisions {
-		if d := &l.Decisions[i]; d.Reason == stages.ReasonVanished && stages.Removes(d.Op) || d.Op == stages.OpRefresh && d.Reason == stages.ReasonVanished {
-			if d.Fate == stages.FateDone {
-				out[d.URN] = Departure{By: DepartedByRefresh}
-			}
+		if d := &l.Decisions[i]; d.isLoss() && d.Fate == stages.FateDone {
+			out[d.URN] = Departure{By: DepartedByRefresh}
 		}
 	}
 	for i := range l.Decisions {
 		d := &l.Decisions[i]
-		if d.Op == stages.OpRefresh || d.Reason == stages.ReasonVanished && stages.Removes(d.Op) {
+		if d.Op == stages.OpRefresh || d.isLoss() {
 			continue
 		}
 		switch {

@@ -17,9 +17,9 @@ const maxChanges = 32
 
 // evidence gathers the data on which a decision is based.
 type evidence struct {
-	*collector
-	step     stages.Decided
-	decision *Decision
+	collector *collector
+	step      stages.Decided
+	decision  *Decision
 	// named are the places that the reason names, including those that the decision leaves out because there are too many.
 	named []string
 }
@@ -48,7 +48,7 @@ func (e *evidence) gather() {
 		e.options([]string{"replacementTrigger"})
 	case stages.ReasonRead, stages.ReasonReadOther:
 		if s.Wanted != nil { // the ID and the inputs of the query come from these
-			e.causedBy(e.sources(d.URN, s.Wanted.Dependencies)...)
+			e.causedBy(e.collector.sources(d.URN, s.Wanted.Dependencies)...)
 		}
 	case stages.ReasonNotInProgram, stages.ReasonUndecided:
 		e.causedBy(d.Cause)
@@ -140,7 +140,7 @@ func (e *evidence) root(r Root) {
 func (e *evidence) causedBy(us ...urn.URN) {
 	d := e.decision
 	for _, u := range us {
-		if _, known := e.steps[u]; known && u != d.URN && !slices.Contains(d.Causes, u) {
+		if _, known := e.collector.steps[u]; known && u != d.URN && !slices.Contains(d.Causes, u) {
 			d.Causes = append(d.Causes, u)
 		}
 	}
@@ -229,7 +229,7 @@ func (e *evidence) leaves(path property.Path) []Differing {
 	if isSecretAt(old, path) || isSecretAt(new, path) {
 		return nil
 	}
-	out, ok := e.Differences(old, new, path, maxLeaves)
+	out, ok := e.collector.viewer.Differences(old, new, path, maxLeaves)
 	if !ok {
 		return nil
 	}
@@ -296,12 +296,12 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 	}
 	hidden := isHidden(s.Wanted.HideDiff, at)
 	if !hidden {
-		c.Old, c.New = e.pairAt(was, is, at)
+		c.Old, c.New = e.collector.viewer.pairAt(was, is, at)
 	}
 	name := at[0].Key
 	deps, before := s.Wanted.PropertyDependencies[name], s.Old.PropertyDependencies[name]
-	recorded, _ := e.drifted(e.decision.URN)
-	from, sure := e.sources(e.decision.URN, deps), true
+	recorded, _ := e.collector.drifted(e.decision.URN)
+	from, sure := e.collector.sources(e.decision.URN, deps), true
 	if whole, _ := is.Get(name); len(from) > 0 && !property.Equal(value, whole) {
 		from, sure = e.traced(from, value, whole, e.settingTexts(s.Old.Inputs, is, at))
 	}
@@ -313,7 +313,7 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 	case recorded != nil && !equalAt(recorded.Inputs, s.Old.Inputs, at) && equalAt(recorded.Inputs, is, at):
 		c.Origin = FromOutside
 		if !hidden {
-			_, c.Recorded = e.pairAt(was, recorded.Inputs, at)
+			_, c.Recorded = e.collector.viewer.pairAt(was, recorded.Inputs, at)
 		}
 	case len(from) > 0 && sure:
 		c.Origin, c.From = FromResource, from
@@ -330,7 +330,7 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 			}
 		}
 		c.Origin, c.From = FromProgram, from
-		if was, is := currentNames(before, e.recordedName), currentNames(deps, e.newName); !slices.Equal(was, is) {
+		if was, is := currentNames(before, e.collector.recordedName), currentNames(deps, e.collector.newName); !slices.Equal(was, is) {
 			c.Was, c.Is = was, is
 		}
 		e.fromProgram(&c, s.Old.Inputs, is, at)
@@ -383,7 +383,7 @@ func (e *evidence) drift() {
 			was, is = s.Old.Inputs, s.New.Inputs
 		}
 		if !isHidden(s.Old.HideDiff, path) {
-			c.Old, c.New = e.pairAt(was, is, path)
+			c.Old, c.New = e.collector.viewer.pairAt(was, is, path)
 		}
 		e.change(c)
 	}
@@ -397,7 +397,7 @@ func (e *evidence) dependency() {
 		c := Change{Path: text, Kind: e.kindOf(text), Origin: FromResource, From: []urn.URN{d.Cause}}
 		path, err := property.ParsePath(text)
 		if s.Old != nil && err == nil && len(path) > 0 && !isHidden(s.Old.HideDiff, path) {
-			c.Old = e.shownAt(s.Old.Inputs, path)
+			c.Old = e.collector.viewer.shownAt(s.Old.Inputs, path)
 		}
 		e.change(c)
 	}
@@ -406,7 +406,7 @@ func (e *evidence) dependency() {
 // changedProvider continues the chain at the new provider, if that is new or replaced itself.
 func (e *evidence) changedProvider() {
 	cause := e.decision.Cause
-	if slices.ContainsFunc(e.steps[cause], func(s stages.Decided) bool { return s.Op != stages.OpSame }) {
+	if slices.ContainsFunc(e.collector.steps[cause], func(s stages.Decided) bool { return s.Op != stages.OpSame }) {
 		e.causedBy(cause)
 	}
 }
@@ -423,22 +423,22 @@ func (e *evidence) earlier(deps, before []urn.URN, at property.Path, value prope
 		return nil
 	}
 	was, _ := old.Inputs.Lookup(at)
-	dependedOn := currentNames(before, e.recordedName)
+	dependedOn := currentNames(before, e.collector.recordedName)
 	var settings map[string]bool
 	var out []urn.URN
-	for _, u := range currentNames(deps, e.newName) {
+	for _, u := range currentNames(deps, e.collector.newName) {
 		if !slices.Contains(dependedOn, u) {
 			continue
 		}
-		for _, v := range e.standsFor(u) {
-			r := e.recorded(v)
+		for _, v := range e.collector.standsFor(u) {
+			r := e.collector.recorded(v)
 			if r == nil || !r.Modified.After(old.Modified) {
 				continue
 			}
 			if settings == nil {
 				settings = e.settingTexts(old.Inputs, e.step.Wanted.Inputs, at)
 			}
-			if gains(was, value, without(e.outputsOf(v).texts, settings)) {
+			if gains(was, value, without(e.collector.outputsOf(v).texts, settings)) {
 				out = append(out, v)
 			}
 		}
@@ -463,16 +463,16 @@ func gains(old, new property.Value, texts map[string]bool) bool {
 
 // fromProgram describes the origin of a changed value in the program: a setting that has changed too, or the program itself.
 func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path) {
-	place, known := e.known.Locate(e.decision.URN, at)
+	place, known := e.collector.known.Locate(e.decision.URN, at)
 	c.Position = place.Position
 	if s := e.step.Wanted; !known && len(s.StackTrace) > 0 {
 		old, _ := was.Lookup(at)
 		new, _ := is.Lookup(at)
-		if position, ok := e.known.Statement(s.StackTrace, at, old, new); ok {
+		if position, ok := e.collector.known.Statement(s.StackTrace, at, old, new); ok {
 			c.Position = position
 		}
 	}
-	for _, s := range e.known.Settings() {
+	for _, s := range e.collector.known.Settings() {
 		if e.isFrom(s, place, known, was, is, at) {
 			c.Origin, c.Setting = FromConfiguration, e.setting(s)
 			return
@@ -483,9 +483,9 @@ func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path
 // settingTexts returns the new texts of the changed settings in a value of the program. Outputs of other resources may contain the
 // same texts, because those resources use the same settings.
 func (e *evidence) settingTexts(was, is property.Map, at property.Path) map[string]bool {
-	place, known := e.known.Locate(e.decision.URN, at)
+	place, known := e.collector.known.Locate(e.decision.URN, at)
 	out := map[string]bool{}
-	for _, s := range e.known.Settings() {
+	for _, s := range e.collector.known.Settings() {
 		if s.New != "" && e.isFrom(s, place, known, was, is, at) {
 			out[s.New] = true
 		}
@@ -503,7 +503,7 @@ func (e *evidence) isFrom(s ChangedSetting, place stages.Place, known bool, was,
 
 // fromPackage describes the changed setting of a package from which a default provider has a changed value, if it is known.
 func (e *evidence) fromPackage(c *Change, at property.Path) {
-	for _, s := range e.known.Settings() {
+	for _, s := range e.collector.known.Settings() {
 		if s.Key == e.step.Type.ProviderPackage()+":"+at[0].Key {
 			c.Setting = e.setting(s)
 		}
@@ -523,7 +523,7 @@ func (e *evidence) settingText(text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}
-	return encoded(e.text(text))
+	return encoded(e.collector.viewer.text(text))
 }
 
 // scalarText returns a value as the text of a setting, "" for a value that cannot be a setting.
@@ -548,11 +548,11 @@ func (e *evidence) options(names []string) {
 		return
 	}
 	for _, name := range names {
-		c := Change{Path: name, Old: e.optionOf(s.Old, name), New: e.optionOf(s.Wanted, name), Origin: FromProgram}
+		c := Change{Path: name, Old: e.collector.viewer.optionOf(s.Old, name), New: e.collector.viewer.optionOf(s.Wanted, name), Origin: FromProgram}
 		if name == "replacementTrigger" && (s.Old.ReplacementTrigger.HasSecrets() || s.Wanted.ReplacementTrigger.HasSecrets()) {
 			c.Old, c.New = encoded(secretText), encoded(secretText)
 		}
-		if ref, err := urn.ParseProviderRef(s.Wanted.Provider); name == "provider" && err == nil && e.hasChanged(ref.URN) {
+		if ref, err := urn.ParseProviderRef(s.Wanted.Provider); name == "provider" && err == nil && e.collector.hasChanged(ref.URN) {
 			c.Origin, c.From = FromResource, []urn.URN{ref.URN}
 			e.causedBy(ref.URN)
 		} else {
@@ -576,7 +576,7 @@ func (e *evidence) traced(from []urn.URN, value, property property.Value, settin
 	}
 	known := false
 	for _, u := range from {
-		changed := without(e.outputsOf(u).changed, settings)
+		changed := without(e.collector.outputsOf(u).changed, settings)
 		known = known || len(changed) > 0
 		if mentions(value, changed) {
 			sources = append(sources, u)
@@ -588,7 +588,7 @@ func (e *evidence) traced(from []urn.URN, value, property property.Value, settin
 	case !known: // a known value cannot come from unknown ones
 		return nil, true
 	}
-	unexplained := func(u urn.URN) bool { return !mentions(property, e.outputsOf(u).texts) }
+	unexplained := func(u urn.URN) bool { return !mentions(property, e.collector.outputsOf(u).texts) }
 	if !property.HasUnknowns() && slices.ContainsFunc(from, unexplained) {
 		return from, true
 	}

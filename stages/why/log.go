@@ -361,6 +361,11 @@ func (d *Decision) why() stages.Reason {
 	return stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
 }
 
+// isLoss reports whether a decision takes a resource out of the state because a refresh has not found its object.
+func (d *Decision) isLoss() bool {
+	return d.Reason == stages.ReasonVanished && (d.Op == stages.OpRefresh || stages.Removes(d.Op))
+}
+
 // Because returns the reason in words.
 func (d *Decision) Because() string {
 	if d.Departure != nil {

@@ -78,11 +78,14 @@ func place(path, format, within string) string {
 }
 
 // text returns the kept part of a text. A sensitive one is masked as a whole, before it is cut.
-func (v Viewer) text(s string) string {
+func (v Viewer) text(s string) string { return cut(v.masked(s), v.room()) }
+
+// masked returns a text, unless it is sensitive.
+func (v Viewer) masked(s string) string {
 	if v.IsSensitive != nil && v.IsSensitive(s) {
 		return secretText
 	}
-	return cut(s, v.room())
+	return s
 }
 
 // room returns the number of characters that are kept of one text.
