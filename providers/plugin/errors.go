@@ -108,3 +108,14 @@ func ended(ctx context.Context, code codes.Code) error {
 
 // clockTolerance is how much earlier than the engine a server may reach a deadline.
 const clockTolerance = 100 * time.Millisecond
+
+// unusable marks an error that came after the provider had done its work.
+func unusable(err error) error { return &providers.UncertainError{Err: err, Lost: true} }
+
+// cutAll cuts the very long ones of a provider's texts.
+func cutAll(list []string) []string {
+	for i, text := range list {
+		list[i] = redact.Cut(text, redact.MaxMessage)
+	}
+	return list
+}

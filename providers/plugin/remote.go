@@ -209,3 +209,19 @@ func (r *remote) urns(s subject, list []string) ([]urn.URN, error) {
 	}
 	return out, nil
 }
+
+// roundTrip makes one call. When the process dies the call ends at once: see [Host.client].
+func roundTrip[Req proto.Message, Resp any](
+	ctx context.Context, r *remote, s subject,
+	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
+) (Resp, error) {
+	w := &watch{}
+	defer noteIfSlow(r, s)()
+	answer, err := rpc(w.in(ctx), req)
+	w.collect()
+	if err != nil {
+		var none Resp
+		return none, r.failure(ctx, s, req, err, w)
+	}
+	return answer, nil
+}

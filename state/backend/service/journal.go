@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -409,4 +410,33 @@ func (j *journal) close(ctx context.Context, content []byte) error {
 	j.box.Close()
 	j.work.Wait()
 	return j.complete()
+}
+
+// newJournal begins a journal for a run on base, which was read from the state with the digest present.
+func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
+	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.subject.backend.passphrases().For(s.subject.ref.Project, s.subject.ref.Name)}
+	provider := seal.Provider(providerOf(base))
+	j := &journal{
+		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), sent: await.NewEvent(),
+		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
+	}
+	if provider != nil {
+		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
+	}
+	if base != nil && (base.Origin() != present || len(base.Pending) > 0) {
+		if err := j.write(ctx, base); err != nil {
+			return nil, err
+		}
+	} else if base != nil {
+		j.number(base.Resources)
+	}
+	j.work.Go(func() { j.send(context.WithoutCancel(ctx)) })
+	return j, nil
+}
+
+func providerOf(base *state.Snapshot) *state.SecretsProvider {
+	if base == nil {
+		return nil
+	}
+	return base.SecretsProvider
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -21,7 +20,6 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // stack is a stack of the service. Handles that differ only in their secrets share the lock.
@@ -507,35 +505,6 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 	}
 	f.work.Go(func() { f.follow(later) })
 	return f, nil
-}
-
-func providerOf(base *state.Snapshot) *state.SecretsProvider {
-	if base == nil {
-		return nil
-	}
-	return base.SecretsProvider
-}
-
-// newJournal begins a journal for a run on base, which was read from the state with the digest present.
-func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
-	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.subject.backend.passphrases().For(s.subject.ref.Project, s.subject.ref.Name)}
-	provider := seal.Provider(providerOf(base))
-	j := &journal{
-		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), sent: await.NewEvent(),
-		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
-	}
-	if provider != nil {
-		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
-	}
-	if base != nil && (base.Origin() != present || len(base.Pending) > 0) {
-		if err := j.write(ctx, base); err != nil {
-			return nil, err
-		}
-	} else if base != nil {
-		j.number(base.Resources)
-	}
-	j.work.Go(func() { j.send(context.WithoutCancel(ctx)) })
-	return j, nil
 }
 
 // Lock implements [backend.Stack]. It excludes other processes of this machine; the service excludes those of other machines, from Begin
