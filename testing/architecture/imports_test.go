@@ -39,6 +39,8 @@ const (
 	manuals = "internal/text/manual"
 	// The processor time of this process, for measurements and for detecting hangs.
 	cputime = "internal/platform/cputime"
+	// Texts in JSON, for packages that make their own values of them.
+	jsonScan = "internal/text/jsonscan"
 	// The lines of a program that give properties, for the engine that explains them.
 	statements = "internal/text/frames"
 )
@@ -46,9 +48,9 @@ const (
 // allowed lists the top-level folders that the packages of a folder may import; "." is the root package. A path with a slash is that package alone,
 // on both sides. A folder may always import itself. Folders that are not listed may import none of them.
 var allowed = map[string][]string{
-	"property":  {"urn"},
+	"property":  {"urn", jsonScan},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables, jsonScan},
 	"providers": {"urn", "advice", "property", await, processes, peers, paces},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// It enforces the rules for stages with the engine's code.
