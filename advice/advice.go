@@ -69,10 +69,6 @@ func walk(err error, visit func(Advice)) {
 		}
 	}
 	switch e := err.(type) {
-	case interface{ WrappedErrors() []error }: // a multierror.Error
-		for _, err := range e.WrappedErrors() {
-			walk(err, visit)
-		}
 	case interface{ Unwrap() []error }:
 		for _, err := range e.Unwrap() {
 			walk(err, visit)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -278,15 +276,18 @@ func (c *Control) Unrecorded(err error) error {
 		return err
 	}
 	explained := func(err error) bool { return stages.IsReported(err) || !errors.As(err, new(*pipeline.StageError)) }
-	all, ok := err.(*multierror.Error) // not one that a stage wraps
+	all, ok := err.(*pipeline.RunError) // not one that a stage wraps
 	if !ok {
 		if explained(err) {
 			return nil
 		}
 		return err
 	}
-	left := &multierror.Error{ErrorFormat: all.ErrorFormat, Errors: slices.DeleteFunc(slices.Clone(all.Errors), explained)}
-	return left.ErrorOrNil()
+	left := slices.DeleteFunc(slices.Clone(all.Errors), explained)
+	if len(left) == 0 {
+		return nil
+	}
+	return &pipeline.RunError{Errors: left}
 }
 
 // Broken ends the run because the record cannot be kept, or because the effect of a step is unknown.

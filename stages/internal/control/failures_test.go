@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
@@ -193,7 +192,7 @@ func TestUnrecordedKeepsOnlyWhatTheHaltDoesNotExplain(t *testing.T) {
 func TestUnrecordedKeepsTheOthersOfSeveralErrors(t *testing.T) {
 	run, _ := watched(t)
 	run.Halt()
-	left := run.Unrecorded(&multierror.Error{Errors: []error{
+	left := run.Unrecorded(&pipeline.RunError{Errors: []error{
 		&pipeline.StageError{Stage: "check", Err: &stages.ReportedError{Err: errors.New("recorded")}},
 		&pipeline.StageError{Stage: "mine", Err: errBroken},
 		context.Canceled,
