@@ -27,7 +27,6 @@ var manyMethods = map[string]string{
 	"stages/standard.Run":                       "assembles the stages of a run: a method for each stage and part",
 	"cmd/sluice/internal/terminal.Terminal":     "the only door to the terminal",
 	"cmd/sluice/internal/workspace.StackFile":   "a method for each setting of the file",
-	"cmd/sluice/internal/display.stepPrinter":   "prints the steps of a run",
 	"cmd/sluice/internal/display.Log":           "a method for each kind of event",
 	"cmd/sluice/internal/display.Report":        "a method for each section of the report",
 	"cmd/sluice/internal/display/live.Screen":   "embeds display.Report",
@@ -35,7 +34,7 @@ var manyMethods = map[string]string{
 
 // severalFiles lists the types whose methods are in several files, because one file would be too long to read.
 var severalFiles = []string{
-	"cmd/sluice/internal/diagram.Drawing", "cmd/sluice/internal/display.stepPrinter", "cmd/sluice/internal/workspace.StackFile",
+	"cmd/sluice/internal/diagram.Drawing", "cmd/sluice/internal/workspace.StackFile",
 }
 
 // named calls f for each declared type of the module that is not only for tests or measurements.

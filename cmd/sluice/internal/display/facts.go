@@ -175,10 +175,6 @@ func limitNames(limits []string) string {
 	}
 }
 
-func (p stepPrinter) describe(r runningStep, now time.Time) string {
-	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), r.elapsed(now))
-}
-
 // begin writes the title.
 func (f *facts) begin() {
 	if f.p.Frame != nil {
@@ -191,16 +187,16 @@ func (f *facts) begin() {
 // end writes the text after the rows: the legend, messages, outputs, counts, and why the operation has failed.
 func (f *facts) end() {
 	if text := f.legend(); text != "" && !f.p.OnlyEnd {
-		f.write(f.p.fitted(text))
+		f.write(f.p.layout().fitted(text))
 	}
 	if f.p.Frame != nil {
 		f.p.Frame.End(f.ending.Failed != "")
 	}
 	failure, told := f.failureSection()
-	diagnostics := f.p.diagnosticsSection(f.m, told, f.ending.Failed != "" && failure != "")
+	diagnostics := messagePrinter{f.p}.section(f.m, told, f.ending.Failed != "" && failure != "")
 	for _, section := range []string{
-		f.p.policiesSection(f.m), diagnostics, f.p.outputsSection(f.m), f.p.fitted(f.p.wavesSection(f.m)),
-		f.p.fitted(f.p.summarySection(f.m, f.ending.Log)), f.p.fitted(f.p.causesSection(f.ending.Log)), failure,
+		policyPrinter{f.p}.section(f.m), diagnostics, outputsSection(f.p.Options, f.p.style, f.m), f.p.layout().fitted(wavePrinter{f.p}.section(f.m)),
+		f.p.layout().fitted(summaryPrinter{f.p}.section(f.m, f.ending.Log)), f.p.layout().fitted(causesSection(f.p, f.ending.Log)), failure,
 	} {
 		if section == "" {
 			continue
@@ -297,11 +293,11 @@ func (f *facts) about(c *cause) string {
 	case f.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
 	case f.ending.Canceled:
-		return f.p.speaker(c.urn) + " was aborted"
+		return messagePrinter{f.p}.speaker(c.urn) + " was aborted"
 	case len(all) > 1:
 		return fmt.Sprintf("%d resources (%s)", len(all), someNames(all))
 	}
-	return f.p.speaker(c.urn)
+	return messagePrinter{f.p}.speaker(c.urn)
 }
 
 // causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
@@ -426,14 +422,14 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 		}
 	}
 	var b strings.Builder
-	line := func(text string) { b.WriteString(f.p.fitted(text) + "\n") }
+	line := func(text string) { b.WriteString(f.p.layout().fitted(text) + "\n") }
 	causes = grouped(causes, told)
 	line(f.p.style.bold(f.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
 		line("  " + f.p.style.bold(f.about(c)) + ":")
 		for _, m := range c.messages {
-			lines := once(details, m.Severity, f.p.message(m))
+			lines := once(details, m.Severity, messagePrinter{f.p}.lines(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as in the title
 				lines[0] = strings.Replace(lines[0], previewFailed, "", 1)
 			}
