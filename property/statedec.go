@@ -204,7 +204,7 @@ func (d *stateDecoder) parse(data []byte, depth int) (Value, error) {
 	if err == nil {
 		err = p.text.End()
 	}
-	if e, is := err.(*jsonscan.Error); is { //nolint:errorlint // only the parser itself returns one
+	if e, is := err.(*jsonscan.ScanError); is { //nolint:errorlint // only the parser itself returns one
 		err = &SyntaxError{Offset: e.Offset, Problem: e.Problem}
 	}
 	if err != nil {

@@ -277,6 +277,17 @@ func dependencies(t *testing.T, of string) []string {
 	return list
 }
 
+// A multierror holds the failures of an operation (docs/decisions/0230). All other aggregates have the method Unwrap() []error.
+func TestOnlyOperationsHaveMultierrors(t *testing.T) {
+	var have []string
+	for _, p := range packages(t) {
+		if slices.Contains(p.imports, "github.com/hashicorp/go-multierror") && p.folder() != "testing" {
+			have = append(have, p.path)
+		}
+	}
+	require.Equal(t, []string{".", "internal/operation"}, have)
+}
+
 func TestAwaitImportsNothingOfOurs(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, i := range p.imports {

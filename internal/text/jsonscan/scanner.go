@@ -17,8 +17,8 @@ const MaxDepth = 10_000
 // ErrTruncated is wrapped by the error for text that ends in the middle of a value.
 var ErrTruncated = fmt.Errorf("the text ends in the middle of a value: %w", io.ErrUnexpectedEOF)
 
-// Error reports that text is not JSON.
-type Error struct {
+// ScanError reports that text is not JSON.
+type ScanError struct {
 	Offset  int    // in bytes
 	Problem string // without the place
 
@@ -26,10 +26,10 @@ type Error struct {
 	err     error
 }
 
-func (e *Error) Error() string { return e.message }
+func (e *ScanError) Error() string { return e.message }
 
 // Unwrap returns [ErrTruncated] for text that ends too early.
-func (e *Error) Unwrap() error { return e.err }
+func (e *ScanError) Unwrap() error { return e.err }
 
 // Scanner reads one text. After an error its position is that of the error.
 type Scanner struct {
@@ -44,14 +44,14 @@ func New(text []byte) *Scanner { return &Scanner{text: text} }
 // fail returns the error for a byte that is not the expected one.
 func (s *Scanner) fail(problem, expected string) error {
 	if s.at >= len(s.text) {
-		return &Error{s.at, problem, ErrTruncated.Error(), ErrTruncated}
+		return &ScanError{s.at, problem, ErrTruncated.Error(), ErrTruncated}
 	}
-	return &Error{s.at, problem, fmt.Sprintf("at byte %d: %q instead of %s", s.at, s.text[s.at], expected), nil}
+	return &ScanError{s.at, problem, fmt.Sprintf("at byte %d: %q instead of %s", s.at, s.text[s.at], expected), nil}
 }
 
 // bad returns the error for a part that is malformed in another way.
 func (s *Scanner) bad(problem string) error {
-	return &Error{s.at, problem, fmt.Sprintf("at byte %d: %s", s.at, problem), nil}
+	return &ScanError{s.at, problem, fmt.Sprintf("at byte %d: %s", s.at, problem), nil}
 }
 
 // truncated returns the error for a string or a cut value that is not closed.
@@ -91,7 +91,7 @@ func (s *Scanner) peek() byte {
 // End checks that only white space is left.
 func (s *Scanner) End() error {
 	if s.Next() != 0 || s.at < len(s.text) {
-		return &Error{s.at, "more than one value", fmt.Sprintf("at byte %d: text after the end of the value", s.at), nil}
+		return &ScanError{s.at, "more than one value", fmt.Sprintf("at byte %d: text after the end of the value", s.at), nil}
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func FuzzScannerAgreesWithEncodingJSON(f *testing.F) {
 		wantErr := json.Unmarshal(text, &want)
 		require.Equal(t, wantErr == nil, err == nil, "%v, %v", wantErr, err)
 		if err != nil {
-			var e *Error
+			var e *ScanError
 			require.ErrorAs(t, err, &e)
 			require.LessOrEqual(t, e.Offset, len(text))
 			if errors.Is(err, ErrTruncated) {
