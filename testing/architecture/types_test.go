@@ -26,16 +26,13 @@ var manyMethods = map[string]string{
 	"stages/internal/rooms.Rooms":               "questions that need several rooms, such as which resources depend on one",
 	"stages/standard.Run":                       "assembles the stages of a run: a method for each stage and part",
 	"cmd/sluice/internal/terminal.Terminal":     "the only door to the terminal",
-	"cmd/sluice/internal/workspace.StackFile":   "a method for each setting of the file",
 	"cmd/sluice/internal/display.Log":           "a method for each kind of event",
 	"cmd/sluice/internal/display.Report":        "a method for each section of the report",
 	"cmd/sluice/internal/display/live.Screen":   "embeds display.Report",
 }
 
 // severalFiles lists the types whose methods are in several files, because one file would be too long to read.
-var severalFiles = []string{
-	"cmd/sluice/internal/diagram.Drawing", "cmd/sluice/internal/workspace.StackFile",
-}
+var severalFiles = []string{"cmd/sluice/internal/diagram.Drawing"}
 
 // named calls f for each declared type of the module that is not only for tests or measurements.
 func named(t *testing.T, f func(name string, of *types.Named, files []string)) {
