@@ -265,6 +265,13 @@ func TestNothingCallsMethodsByName(t *testing.T) {
 	}
 }
 
+// The SDK module requires gopkg.in/yaml.v3 for packages that nothing here uses. Its successor is the only reader of YAML.
+func TestTheCommandLinksOneReaderOfYAML(t *testing.T) {
+	linked := dependencies(t, "./cmd/sluice")
+	require.Contains(t, linked, "go.yaml.in/yaml/v3")
+	require.NotContains(t, linked, "gopkg.in/yaml.v3")
+}
+
 // dependencies returns the import paths of all packages that a package links.
 func dependencies(t *testing.T, of string) []string {
 	t.Helper()
