@@ -54,6 +54,20 @@ type Engine struct {
 // Standard returns the standard engine for a stack.
 func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 
+// eachSlot calls visit for each slot, in the order in which items pass them.
+func (e *Engine) eachSlot(visit func(name string, s anySlot)) {
+	visit("submitted", &e.submitted)
+	visit("Registered", &e.Registered)
+	visit("Located", &e.Located)
+	visit("Checked", &e.Checked)
+	visit("Analyzed", &e.Analyzed)
+	visit("Diffed", &e.Diffed)
+	visit("Built", &e.Built)
+	visit("Executed", &e.Executed)
+	visit("Deleting", &e.Deleting)
+	visit("Deleted", &e.Deleted)
+}
+
 // traced performs an operation and makes spans of it if the span of ctx is recorded.
 func (e *Engine) traced(ctx context.Context, k kind) (*Result, error) {
 	info := stages.RunInfo{Organization: e.options.Organization, Project: e.options.Project, Stack: e.options.Stack, DryRun: k.dryRun, Parallel: e.options.workers(k)}

@@ -40,20 +40,6 @@ type anySlot interface {
 	makeStages(name string, op stages.Operation) error
 }
 
-// eachSlot calls visit for each slot, in the order in which items pass them.
-func (e *Engine) eachSlot(visit func(name string, s anySlot)) {
-	visit("submitted", &e.submitted)
-	visit("Registered", &e.Registered)
-	visit("Located", &e.Located)
-	visit("Checked", &e.Checked)
-	visit("Analyzed", &e.Analyzed)
-	visit("Diffed", &e.Diffed)
-	visit("Built", &e.Built)
-	visit("Executed", &e.Executed)
-	visit("Deleting", &e.Deleting)
-	visit("Deleted", &e.Deleted)
-}
-
 // Replace has functions that make stages in the place of standard ones, one for each operation. They get the standard stage. The
 // stage that they return may call it for some of the items, or do something before or after it. A nil function leaves the standard
 // stage.

@@ -43,7 +43,7 @@ func named(t *testing.T, f func(name string, of *types.Named, files []string)) {
 	t.Helper()
 	set := token.NewFileSet()
 	loaded, err := loader.Load(&loader.Config{
-		Dir: root, Fset: set, Mode: loader.NeedName | loader.NeedTypes | loader.NeedImports | loader.NeedExportFile,
+		Dir: root, Fset: set, Mode: loader.NeedName | loader.NeedFiles | loader.NeedCompiledGoFiles | loader.NeedTypes | loader.NeedSyntax | loader.NeedTypesInfo | loader.NeedImports | loader.NeedExportFile,
 	}, module+"/...")
 	require.NoError(t, err)
 	require.Greater(t, len(loaded), 100)
