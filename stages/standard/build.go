@@ -214,7 +214,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
-	b.rooms.NotInTime(b.control, d.Located, why.Cause)
+	warnTooLate(b.control, b.rooms, d.Located, why.Cause)
 	b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
 	b.decisions.Add(d.URN, rooms.Replaced)
 	d.Reason = why
@@ -230,7 +230,7 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
 	why, _ := b.rooms.Decisions.ReasonOf(d.Claimed)
-	b.rooms.NotInTime(b.control, d.Located, why.Cause)
+	warnTooLate(b.control, b.rooms, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
@@ -285,7 +285,7 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
-	if b.rooms.IsProtected(d.Located, d.IsPending()) {
+	if rooms.IsProtected(b.rooms, d.Located, d.IsPending()) {
 		if err := b.control.BailUnlessDry(d.Located, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	if g.ID.IsString() && g.ID.AsString() == "" {
 		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
-	if e := b.rooms.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
+	if e := rooms.UnknownInput(b.rooms, d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
 		return b.readUnknown(d, e, x)
 	}
 	id, fresh := g.ID.AsString(), d.NewRead()

@@ -211,13 +211,13 @@ type Results struct {
 
 // Results returns the result of the run. It is called once the run is over.
 func (r *Run) Results() Results {
+	sum := rooms.Summarize(r.rooms)
 	res := Results{
-		Outputs: r.rooms.StackOutputs(), OldOutputs: r.rooms.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.rooms.Outcomes.AreUncertain(),
-		Lost: r.rooms.Outcomes.Lost(), Kept: r.rooms.Kept(),
-		Steps: r.rooms.Steps, Decided: r.rooms.Decided,
+		Outputs: sum.StackOutputs(), OldOutputs: sum.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.rooms.Outcomes.AreUncertain(),
+		Lost: r.rooms.Outcomes.Lost(), Kept: sum.Kept(), Steps: sum.Steps, Decided: sum.Decided,
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)
-	res.Changes, res.Possible = r.rooms.Counts()
+	res.Changes, res.Possible = sum.Counts()
 	return res
 }
 

@@ -61,7 +61,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 	case ph.Rooms.Mode == stages.ModeRefresh:
 		return ph.Reader.RefreshRest(ctx)
 	}
-	all := ph.Rooms.Remains()
+	all := rooms.Remains(ph.Rooms)
 	chosen, err := ph.selector().selected(ctx, all)
 	if err != nil {
 		return err
@@ -242,12 +242,12 @@ func (ph *Phase) endStepFor(res, now *state.Resource, declared bool) (stages.Op,
 // keepUndecided records that a recorded state stays although the program has not declared it: something failed, so that the missing
 // declaration does not prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
 func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resource) {
-	if _, skipped := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
+	if _, skipped := ph.Rooms.Failures.Of(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
 		return // its own outcome shows that
 	}
 	why := stages.Reason{Kind: stages.ReasonUndecided}
 	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
-		why.Cause = ph.Rooms.FirstCause(why.Cause, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
+		why.Cause = ph.Rooms.Failures.FirstCause(why.Cause, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
 	}
 	ph.Decisions.CarryForward(now, why)
 }

@@ -65,7 +65,7 @@ func standingOf(r *rooms.Rooms, all rooms.EndGraph, id graph.ID, keeps bool) sta
 		return standing{isGone: true}
 	}
 	name := r.Names.NewNameOf(res.URN)
-	cause, hasFailure := r.FailureOf(name)
+	cause, hasFailure := r.Failures.Of(name)
 	s := standing{
 		isOfClosure:     isTakenByClosure(r, res, now),
 		hasFailed:       hasFailure && cause == name,
@@ -87,7 +87,7 @@ func standingOf(r *rooms.Rooms, all rooms.EndGraph, id graph.ID, keeps bool) sta
 // SDK those that are declared in a callback for an output that never came (decision 0165). A preview goes on after refusals, so
 // that the program declares everything. A destroy deletes all resources, declared or not.
 func keepsUndeclared(c *control.Control, r *rooms.Rooms) bool {
-	return r.Mode == stages.ModeUpdate && (r.HasFailures() || !c.DryRun() && c.HasFailed())
+	return r.Mode == stages.ModeUpdate && (r.Failures.Any() || !c.DryRun() && c.HasFailed())
 }
 
 // isForWantOfDeclaration reports whether the end phase of an update executes a step of this kind only because the program has not
