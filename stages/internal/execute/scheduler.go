@@ -86,7 +86,7 @@ func (sc *Scheduler) receive(b stages.Built, x pipeline.Exchange[step.Assignment
 	if b.Reply != nil {
 		sc.executor.Answer(b)
 	}
-	cause, failed := sc.rooms.FailedDependencyOf(b)
+	cause, failed := sc.rooms.Failures.DependencyOf(b)
 	switch {
 	case failed:
 		sc.decline(c, step.Assignment{Kind: step.SkipSteps, Cause: cause})
@@ -237,7 +237,7 @@ func (sc *Scheduler) endPart(c *step.Chain, x pipeline.Exchange[step.Assignment,
 		return nil
 	}
 	if c.Err != nil {
-		c.Built.PendingReply.Answer(sc.rooms.FailedReply(c.Built))
+		c.Built.PendingReply.Answer(sc.rooms.Failures.Reply(c.Built))
 	}
 	sc.passes.Pass(c.Built.Seq)
 	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err, Deleted: c.Deleted})

@@ -466,7 +466,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	}
 	s, ok := m.admission.outputs.Take(u)
 	if !ok {
-		if _, failed := m.admission.access.Rooms.FailureOf(u); failed {
+		if _, failed := m.admission.access.Rooms.Failures.Of(u); failed {
 			return nil
 		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
