@@ -110,7 +110,7 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 		if w.Kind == plugin.Analyzer {
 			p = policy.Isolated(p)
 		}
-		return runtime.Install(ctx, p, w.Said)
+		return runtime.Install(ctx, p, w.Output)
 	}
 	installer = install.New(i)
 	return installer

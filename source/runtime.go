@@ -17,8 +17,8 @@ type Runtime interface {
 	// caller must stop the returned server. The error is [ErrNoPlugins] if the runtime runs only programs; it may also report that the
 	// language is not installed.
 	StartPlugin(ctx context.Context, p Project, c PluginCommand) (plugin.Server, error)
-	// Install installs the dependencies of a program with the package manager of the language, whose output goes to said.
-	Install(ctx context.Context, p Project, said func(plugin.Line)) error
+	// Install installs the dependencies of a program with the package manager of the language, whose output goes to output.
+	Install(ctx context.Context, p Project, output func(plugin.Line)) error
 	// About describes the tools that would run a program. It runs them to get their versions.
 	About(ctx context.Context, p Project) ([]Tool, error)
 }

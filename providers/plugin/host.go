@@ -254,7 +254,7 @@ func (h *Host) introduce(
 // noteIfSlow writes a message about a slow start, unless the timer is stopped before.
 func (h *Host) noteIfSlow(p Server, missing string) *time.Timer {
 	return time.AfterFunc(slowStart, func() {
-		h.options.Note(fmt.Sprintf("plugin %s has not %s after %s, and is waited for%s", p.Title(), missing, slowStart, below(p.Said())))
+		h.options.Note(fmt.Sprintf("plugin %s has not %s after %s, and is waited for%s", p.Title(), missing, slowStart, below(p.LastOutput())))
 	})
 }
 
@@ -331,7 +331,7 @@ func failedStart(name string, p Server, err error) error {
 	if exit := p.ExitedWithin(exitPatience); exit != nil {
 		return exit
 	}
-	return fmt.Errorf("plugin %s: %w%s", p.Title(), err, below(p.Said()))
+	return fmt.Errorf("plugin %s: %w%s", p.Title(), err, below(p.LastOutput()))
 }
 
 // attachedPort reads PULUMI_DEBUG_PROVIDERS, "<package>:<port>,...".

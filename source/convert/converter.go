@@ -86,7 +86,7 @@ func (c *Converter) open(ctx context.Context, name string, o Options) error {
 		return plain(err)
 	}
 	if c.conn, err = plugin.Dial(ctx, port); err != nil {
-		return c.withExit(fmt.Errorf("plugin %s: %w%s", c.server.Title(), err, c.said()))
+		return c.withExit(fmt.Errorf("plugin %s: %w%s", c.server.Title(), err, c.lastOutput()))
 	}
 	c.rpc = pulumirpc.NewConverterClient(c.conn)
 	c.mapper = loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { codegen.RegisterMapperServer(r, o.Mapper) }, o.Warn)
@@ -190,12 +190,12 @@ func (c *Converter) failed(ctx context.Context, what string, err error) error {
 	default:
 		return fmt.Errorf("%s: %s", c.name, message)
 	}
-	return fmt.Errorf("plugin %s: %s%s", c.server.Title(), message, c.said())
+	return fmt.Errorf("plugin %s: %s%s", c.server.Title(), message, c.lastOutput())
 }
 
-// said returns the last output of the converter, to be appended to an error; "" if there is none.
-func (c *Converter) said() string {
-	if text := c.server.Said(); text != "" {
+// lastOutput returns the last output of the converter, to be appended to an error; "" if there is none.
+func (c *Converter) lastOutput() string {
+	if text := c.server.LastOutput(); text != "" {
 		return "\n" + terminal.Plain(text)
 	}
 	return ""

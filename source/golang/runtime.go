@@ -62,7 +62,7 @@ func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand
 
 // Install downloads the modules that a program needs, unless it is built already. A program without a go.sum, such as a template, gets one;
 // an existing one stays as it is.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	if p.Option("binary") != "" {
 		return nil
 	}
@@ -71,9 +71,9 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	get := direct.HowToGet("Go", "golang", "go")
 	if lacksSums(p.Directory) {
-		return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "tidy")
+		return direct.Install(ctx, p.Directory, nil, output, get, "go", "mod", "tidy")
 	}
-	return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "download")
+	return direct.Install(ctx, p.Directory, nil, output, get, "go", "mod", "download")
 }
 
 // lacksSums reports whether a directory's module has no go.sum beside its go.mod.

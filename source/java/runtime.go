@@ -54,12 +54,12 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 }
 
 // Install downloads the dependencies of a program and compiles it, unless it is built already.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	b, _, err := New(p).prepare(ctx)
 	if err != nil || b.tool == jar {
 		return err
 	}
-	return direct.Install(ctx, b.directory, nil, said, "", b.executable, b.compileArguments()...)
+	return direct.Install(ctx, b.directory, nil, output, "", b.executable, b.compileArguments()...)
 }
 
 // About returns the JDK and the build tool of a program.

@@ -20,7 +20,7 @@ import (
 type Generator struct {
 	Runtime
 	Language string
-	Said     func(plugin.Line) // receives the output of the language plugin; nil discards
+	Output   func(plugin.Line) // receives the output of the language plugin; nil discards
 }
 
 var _ source.Generator = Generator{}
@@ -29,7 +29,7 @@ var _ source.Generator = Generator{}
 func (g Generator) Generate(ctx context.Context, sdk source.SDK, loader string) ([]source.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: sdk.Directory, Directory: sdk.Directory, Entry: "."}
 	var remarks []source.Remark
-	err := g.with(ctx, p, g.said(), func(h *host, _ *pulumirpc.ProgramInfo) error {
+	err := g.with(ctx, p, g.output(), func(h *host, _ *pulumirpc.ProgramInfo) error {
 		answer, err := h.client.GeneratePackage(ctx, &pulumirpc.GeneratePackageRequest{
 			Directory: sdk.Directory, Schema: string(sdk.Schema), ExtraFiles: sdk.Extra, LoaderTarget: loader, Local: sdk.Local,
 		})
@@ -59,7 +59,7 @@ func remark(d *codegenrpc.Diagnostic) source.Remark {
 // Link adds SDKs to the dependencies of a program, with the language plugin. If the plugin does not support this, the author has to do it.
 func (g Generator) Link(ctx context.Context, p source.Project, list []source.LinkedSDK, loader string) (string, error) {
 	var instructions string
-	err := g.with(ctx, p, g.said(), func(h *host, info *pulumirpc.ProgramInfo) error {
+	err := g.with(ctx, p, g.output(), func(h *host, info *pulumirpc.ProgramInfo) error {
 		req := &pulumirpc.LinkRequest{Info: info, LoaderTarget: loader}
 		for _, sdk := range list {
 			req.Packages = append(req.Packages, &pulumirpc.LinkRequest_LinkDependency{
@@ -76,11 +76,11 @@ func (g Generator) Link(ctx context.Context, p source.Project, list []source.Lin
 	return instructions, err
 }
 
-func (g Generator) said() func(plugin.Line) {
-	if g.Said == nil {
+func (g Generator) output() func(plugin.Line) {
+	if g.Output == nil {
 		return func(plugin.Line) {}
 	}
-	return g.Said
+	return g.Output
 }
 
 // Write writes a program in the plugin's language, from one in PCL (protocol.md 6.1). If one of the remarks is an error, the program is not
@@ -88,7 +88,7 @@ func (g Generator) said() func(plugin.Line) {
 func (g Generator) Write(ctx context.Context, req *pulumirpc.GenerateProjectRequest) ([]source.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: req.GetSourceDirectory(), Directory: req.GetSourceDirectory(), Entry: "."}
 	var remarks []source.Remark
-	err := g.with(ctx, p, g.said(), func(h *host, _ *pulumirpc.ProgramInfo) error {
+	err := g.with(ctx, p, g.output(), func(h *host, _ *pulumirpc.ProgramInfo) error {
 		answer, err := h.client.GenerateProject(ctx, req)
 		if status.Code(err) == codes.Unimplemented {
 			return errors.New("it cannot write programs; a newer version may")

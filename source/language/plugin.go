@@ -27,12 +27,12 @@ type Plugin struct {
 	cancel  context.CancelFunc
 	reader  conc.WaitGroup
 	// exited ends with a *plugin.ExitError as its cause when the plugin has ended.
-	exited context.Context
-	exit   context.CancelCauseFunc
-	out    [2]plugin.Splitter // standard output and standard error
-	first  *plugin.Piece      // of standard output: the port; nil before it is written
-	last   plugin.Tail
-	said   func(plugin.Line) // nil discards
+	exited  context.Context
+	exit    context.CancelCauseFunc
+	out     [2]plugin.Splitter // standard output and standard error
+	first   *plugin.Piece      // of standard output: the port; nil before it is written
+	last    plugin.Tail
+	receive func(plugin.Line) // nil discards
 }
 
 // startPlugin starts the language plugin of o and makes it run the plugin in p's directory. It returns when the plugin has written its
@@ -55,7 +55,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 	if err != nil {
 		return nil, err
 	}
-	x := &Plugin{name: c.Name, sources: p.Directory, host: h, said: c.Output}
+	x := &Plugin{name: c.Name, sources: p.Directory, host: h, receive: c.Output}
 	x.out[0].Emit, x.out[1].Emit = x.stdout, x.stderr
 	x.exited, x.exit = context.WithCancelCause(context.WithoutCancel(ctx))
 	var running context.Context
@@ -176,8 +176,8 @@ func (x *Plugin) stderr(p plugin.Piece) {
 
 func (x *Plugin) say(l plugin.Line) {
 	x.last.Add(l)
-	if x.said != nil {
-		x.said(l)
+	if x.receive != nil {
+		x.receive(l)
 	}
 }
 
@@ -195,8 +195,8 @@ func (x *Plugin) output(heading string) string {
 // Title returns the name of the plugin for messages, with the folder of its sources.
 func (x *Plugin) Title() string { return x.name + " [" + x.sources + "]" }
 
-// Said returns the last lines of the plugin's output.
-func (x *Plugin) Said() string { return terminal.Plain(x.last.Text("it wrote:")) }
+// LastOutput returns the last lines of the plugin's output.
+func (x *Plugin) LastOutput() string { return terminal.Plain(x.last.Text("it wrote:")) }
 
 // Port returns the TCP port on which the plugin serves.
 func (x *Plugin) Port(context.Context) (int, error) { return x.port, nil }

@@ -35,8 +35,8 @@ func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plu
 }
 
 // Install installs the dependencies of a program through the language plugin.
-func (r Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
-	return r.with(ctx, p, said, func(h *host, info *pulumirpc.ProgramInfo) error {
+func (r Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
+	return r.with(ctx, p, output, func(h *host, info *pulumirpc.ProgramInfo) error {
 		stream, err := h.client.InstallDependencies(ctx, &pulumirpc.InstallDependenciesRequest{
 			//lint:ignore SA1019 older plugins read this instead of Info
 			Directory: p.Directory, Info: info,
@@ -47,7 +47,7 @@ func (r Runtime) Install(ctx context.Context, p source.Project, said func(plugin
 		var out [2]plugin.Splitter
 		for i := range out {
 			out[i].Emit = func(piece plugin.Piece) {
-				said(plugin.Line{Piece: piece, Plugin: h.name, Stderr: i == 1, Stream: int32(i + 1)})
+				output(plugin.Line{Piece: piece, Plugin: h.name, Stderr: i == 1, Stream: int32(i + 1)})
 			}
 		}
 		defer func() { out[0].End(); out[1].End() }()
@@ -87,7 +87,7 @@ func (r Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, er
 }
 
 // with starts the language plugin for the duration of call.
-func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Line), call func(*host, *pulumirpc.ProgramInfo) error) error {
+func (r Runtime) with(ctx context.Context, p source.Project, output func(plugin.Line), call func(*host, *pulumirpc.ProgramInfo) error) error {
 	info, err := New(p, r.Options).info()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Li
 	if err != nil {
 		return err
 	}
-	h, err := startHost(ctx, p, r.Options, engine, said)
+	h, err := startHost(ctx, p, r.Options, engine, output)
 	if err != nil {
 		return err
 	}

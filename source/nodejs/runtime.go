@@ -67,7 +67,7 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 
 // Install installs the dependencies of the package of a program, whose package.json is in the directory of the program or above. A package
 // of a workspace is installed with the whole workspace.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	of, found := manifestAbove(p.Directory)
 	if !found {
 		return fmt.Errorf("there is no package.json in %s or above; `npm init` makes one", p.Directory)
@@ -76,7 +76,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil {
 		return err
 	}
-	return direct.Install(ctx, installedFrom(of.directory), nil, said, m.get, m.name, m.args...)
+	return direct.Install(ctx, installedFrom(of.directory), nil, output, m.get, m.name, m.args...)
 }
 
 // About returns node and the package manager of the program.

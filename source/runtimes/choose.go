@@ -129,13 +129,13 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 
 // ChooseGenerator returns the generator of SDKs for a language: its language plugin, even if programs run without it. YAML programs need
 // none. A missing plugin is installed if it is available separately. The error is a *[source.NoGeneratorError] if there is none.
-func ChooseGenerator(ctx context.Context, name string, o Options, said func(plugin.Line)) (source.Generator, error) {
+func ChooseGenerator(ctx context.Context, name string, o Options, output func(plugin.Line)) (source.Generator, error) {
 	if name == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		if port, err := attached(name, o.Finder); port == 0 {
 			return yaml.Generator{}, err
 		}
 	}
-	g, err := Writer(ctx, name, o, said)
+	g, err := Writer(ctx, name, o, output)
 	var missing *plugin.MissingError
 	if errors.As(err, &missing) {
 		return nil, &source.NoGeneratorError{Language: name, WithPulumi: comesWithPulumi(name), Looked: places(o.Finder), Acquiring: missing.Acquiring}
@@ -174,8 +174,8 @@ func direct(runtime string) source.Runtime {
 
 // Writer returns the generator of programs in a language, from PCL: its language plugin, even if programs run without it. A missing plugin
 // is installed if it is available separately. The error is a *[plugin.MissingError] if there is none.
-func Writer(ctx context.Context, name string, o Options, said func(plugin.Line)) (language.Generator, error) {
-	g := language.Generator{Language: name, Said: said}
+func Writer(ctx context.Context, name string, o Options, output func(plugin.Line)) (language.Generator, error) {
+	g := language.Generator{Language: name, Output: output}
 	port, err := attached(name, o.Finder)
 	if g.Engine, g.Port = o.Engine, port; err != nil || port != 0 {
 		return g, err

@@ -126,7 +126,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 			return err
 		}
 	}
-	return e.conclude(ctx)
+	return e.showDiagnostics(ctx)
 }
 
 // Close does nothing, because no process is kept running.

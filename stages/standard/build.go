@@ -167,7 +167,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
 		if d.Course == stages.LeftOut || d.Goal.Custom && !d.Raw {
-			b.askAnew(d, x)
+			b.recheck(d, x)
 			return nil
 		}
 		return b.recreate(d, x)
@@ -236,7 +236,7 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 			d.Reason.Possible = nil
 		}
 		if d.Rechecked == nil && d.Goal.Custom && !d.Raw { // it was about to be refused
-			b.askAnew(d, x)
+			b.recheck(d, x)
 			return nil
 		}
 		return b.replace(d, x)
@@ -245,14 +245,14 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
-	b.askAnew(d, x)
+	b.recheck(d, x)
 	return nil
 }
 
-// askAnew has the workers check the inputs of a registration again, as those of a new object. Inputs of a resource that was left
+// recheck has the workers check the inputs of a registration again, as those of a new object. Inputs of a resource that was left
 // out have not been checked: it is replaced with another one, and is created again as the program declares it now (decision 0167).
 // The argument d is a copy that lives on.
-func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
+func (b *builder) recheck(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
 }

@@ -133,11 +133,11 @@ func (c *Control) Warn(u urn.URN, format string, args ...any) {
 	c.Diagnose(u, stages.Warning, 0, err.Error(), advice.Of(err)...)
 }
 
-// maxSaid is the number of logged errors that the failure of a program repeats, and maxSaidBytes the length of each.
-const maxSaid, maxSaidBytes = 10, 2000
+// maxLogged is the number of logged errors that the failure of a program repeats, and maxLoggedBytes the length of each.
+const maxLogged, maxLoggedBytes = 10, 2000
 
-// Said keeps a logged error of the program, for the failure of the program.
-func (c *Control) Said(m stages.LogMessage) {
+// RecordLogged keeps a logged error of the program, for the failure of the program.
+func (c *Control) RecordLogged(m stages.LogMessage) {
 	f := c.Failed
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,7 +147,7 @@ func (c *Control) Said(m stages.LogMessage) {
 			return
 		}
 	}
-	if len(f.ofProgram) < maxSaid {
+	if len(f.ofProgram) < maxLogged {
 		m.Message = beginning(m.Message)
 		f.ofProgram = append(f.ofProgram, m)
 	}
@@ -155,10 +155,10 @@ func (c *Control) Said(m stages.LogMessage) {
 
 // beginning returns the part of a text that a failure repeats.
 func beginning(text string) string {
-	if len(text) <= maxSaidBytes {
+	if len(text) <= maxLoggedBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxSaidBytes], "") + "…"
+	return strings.ToValidUTF8(text[:maxLoggedBytes], "") + "…"
 }
 
 // Failures returns the failures, ordered by URN.
@@ -212,7 +212,7 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 		defer c.Failed.mu.Unlock()
 		c.Failed.shutDown = err
 	case shown:
-		c.Fail(0, "", stages.CodeShown, c.Failed.withSaid(err))
+		c.Fail(0, "", stages.CodeShown, c.Failed.withLogged(err))
 	default:
 		c.Fail(0, "", 0, err)
 	}

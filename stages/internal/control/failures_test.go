@@ -260,10 +260,10 @@ func TestAFailureOfAProgramRepeatsWhatItHasSaid(t *testing.T) {
 	for _, m := range []stages.LogMessage{
 		{Message: "one\n"}, {Message: "t", StreamID: 1}, {Message: "\n"}, {Message: "wo\n", StreamID: 1},
 	} {
-		c.Said(m)
+		c.RecordLogged(m)
 	}
 	for range 20 {
-		c.Said(stages.LogMessage{Message: "more"})
+		c.RecordLogged(stages.LogMessage{Message: "more"})
 	}
 	c.ProgramFailed(errBroken, true)
 	err := c.Failures()[0].Err
@@ -271,8 +271,8 @@ func TestAFailureOfAProgramRepeatsWhatItHasSaid(t *testing.T) {
 	require.Equal(t, errBroken.Error()+": one; two"+strings.Repeat("; more", 7), err.Error())
 
 	c, _ = watched(t)
-	c.Said(stages.LogMessage{Message: strings.Repeat("é", 10_000)})
-	c.Said(stages.LogMessage{Message: "last"})
+	c.RecordLogged(stages.LogMessage{Message: strings.Repeat("é", 10_000)})
+	c.RecordLogged(stages.LogMessage{Message: "last"})
 	c.ProgramFailed(errBroken, true)
 	text := c.Failures()[0].Err.Error()
 	require.Less(t, len(text), 3000)

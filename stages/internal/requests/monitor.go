@@ -273,7 +273,7 @@ func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
 		return // the program repeats the error that it got when the run stopped
 	}
 	if msg.Severity == stages.Error {
-		m.admission.control.Said(msg)
+		m.admission.control.RecordLogged(msg)
 	}
 	m.admission.control.Emit(stages.Diagnostic{LogMessage: msg})
 }

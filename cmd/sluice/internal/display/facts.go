@@ -192,8 +192,8 @@ func (f *facts) end() {
 	if f.p.Frame != nil {
 		f.p.Frame.End(f.ending.Failed != "")
 	}
-	failure, told := f.failureSection()
-	diagnostics := messagePrinter{f.p}.section(f.m, told, f.ending.Failed != "" && failure != "")
+	failure, shown := f.failureSection()
+	diagnostics := messagePrinter{f.p}.section(f.m, shown, f.ending.Failed != "" && failure != "")
 	for _, section := range []string{
 		policyPrinter{f.p}.section(f.m), diagnostics, outputsSection(f.p.Options, f.p.style, f.m), f.p.layout().fitted(wavePrinter{f.p}.section(f.m)),
 		f.p.layout().fitted(summaryPrinter{f.p}.section(f.m, f.ending.Log)), f.p.layout().fitted(causesSection(f.p, f.ending.Log)), failure,
@@ -262,8 +262,8 @@ func (f *facts) still(now time.Time) string {
 // previewFailed begins messages of previews (steps.md appendix B).
 const previewFailed = "Preview failed: "
 
-// grouped merges causes that differ only in the resource. It adds the numbers of the duplicate messages to told.
-func grouped(causes []*cause, told map[int]bool) []*cause {
+// grouped merges causes that differ only in the resource. It adds the numbers of the duplicate messages to shown.
+func grouped(causes []*cause, shown map[int]bool) []*cause {
 	var out []*cause
 	same := map[string]*cause{}
 	for _, c := range causes {
@@ -279,7 +279,7 @@ func grouped(causes []*cause, told map[int]bool) []*cause {
 		}
 		first.others, first.unreached = append(first.others, c.urn), append(first.unreached, c.unreached...)
 		for _, m := range c.messages {
-			told[m.number] = true
+			shown[m.number] = true
 		}
 	}
 	return out
@@ -351,19 +351,19 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 			order = append(order, u)
 		}
 	}
-	told := map[urn.URN]urn.URN{}
+	causeOf := map[urn.URN]urn.URN{}
 	planned := len(order)
 	for _, d := range f.ending.Decided {
 		if !open[d.URN] && f.m.ended[d.URN]&acted == 0 {
 			open[d.URN] = true
 			order = append(order, d.URN)
 		}
-		told[d.URN] = d.Because
+		causeOf[d.URN] = d.Because
 	}
 	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown
-	f.follow(causes, open, told)
+	f.follow(causes, open, causeOf)
 	for _, u := range order {
-		switch c := because[told[u]]; {
+		switch c := because[causeOf[u]]; {
 		case because[u] != nil || f.m.failed[u] || u.IsRootStack():
 		case c != nil:
 			c.unreached = append(c.unreached, u)
@@ -374,8 +374,8 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 	return stopped
 }
 
-// follow records in told the first cause from which dependencies lead to each open resource.
-func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]urn.URN) {
+// follow records in causeOf the first cause from which dependencies lead to each open resource.
+func (f *facts) follow(causes []*cause, open map[urn.URN]bool, causeOf map[urn.URN]urn.URN) {
 	if f.p.Forecast == nil {
 		return
 	}
@@ -395,8 +395,8 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 			u := queue[0]
 			queue = queue[1:]
 			for _, n := range next[u] {
-				if open[n] && told[n] == "" && n != c.urn {
-					told[n] = c.urn
+				if open[n] && causeOf[n] == "" && n != c.urn {
+					causeOf[n] = c.urn
 					queue = append(queue, n)
 				}
 			}
@@ -405,25 +405,25 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 }
 
 // failureSection returns the text at the end of a failed or cancelled operation: the causes, the resources that were not reached because of each, and
-// the next step. told are the numbers of the messages that it contains as a whole, which appear nowhere else.
-func (f *facts) failureSection() (text string, told map[int]bool) {
+// the next step. shown are the numbers of the messages that it contains as a whole, which appear nowhere else.
+func (f *facts) failureSection() (text string, shown map[int]bool) {
 	causes := f.causes()
-	told = map[int]bool{}
+	shown = map[int]bool{}
 	if len(causes) == 0 && !f.ending.Canceled {
-		return "", told
+		return "", shown
 	}
 	stopped := f.blame(causes)
 	if len(causes)+len(stopped)+f.m.remaining == 0 {
-		return "", told
+		return "", shown
 	}
 	if of := f.m.diagnostics[""]; of != nil {
 		for _, d := range of.list {
-			told[d.number] = f.saysOnlyThat(d)
+			shown[d.number] = f.saysOnlyThat(d)
 		}
 	}
 	var b strings.Builder
 	line := func(text string) { b.WriteString(f.p.layout().fitted(text) + "\n") }
-	causes = grouped(causes, told)
+	causes = grouped(causes, shown)
 	line(f.p.style.bold(f.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
@@ -436,7 +436,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 			if len(causes) > 1 && len(lines) > maxCauseLines {
 				lines = append(lines[:maxCauseLines:maxCauseLines], "... (the rest is above)")
 			} else {
-				told[m.number] = true
+				shown[m.number] = true
 			}
 			line("    " + lines[0])
 			for _, text := range lines[1:] {
@@ -467,7 +467,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 	if say := f.nextStep(causes); say != "" {
 		line("  " + f.p.style.bold("Next: ") + say)
 	}
-	return b.String(), told
+	return b.String(), shown
 }
 
 // kept returns the resources that the program has not declared and that stay because something failed.

@@ -120,7 +120,7 @@ type replacement struct {
 	made    bool             // the new object exists
 	deleted *logRow          // set when the old object is deleted
 	took    time.Duration
-	told    bool // the row is written
+	written bool // the row is written
 }
 
 // replacements are the replacements of an operation, by resource.
@@ -144,10 +144,10 @@ func (r *replacements) take(s stages.StepInfo, took time.Duration) (row logRow, 
 		x.made = true
 	}
 	x.took += took
-	if x.told || x.whole == nil || !x.made {
+	if x.written || x.whole == nil || !x.made {
 		return logRow{}, false
 	}
-	x.told = true
+	x.written = true
 	return logRow{*x.whole, x.took}, true
 }
 
@@ -159,7 +159,7 @@ func (r *replacements) absorb(former urn.URN, x *replacement) {
 		return
 	}
 	x.deleted, x.took = cmp.Or(x.deleted, early.deleted), x.took+early.took
-	early.told = true // with the other one
+	early.written = true // with the other one
 }
 
 func (r *replacements) at(u urn.URN) *replacement {
@@ -177,7 +177,7 @@ func (r *replacements) left() []logRow {
 	var out []logRow
 	for _, u := range r.order {
 		switch x := r.of[u]; {
-		case x.told:
+		case x.written:
 		case x.deleted != nil:
 			out = append(out, *x.deleted)
 		case x.whole != nil && x.made:

@@ -12,8 +12,8 @@ import (
 type messagePrinter struct{ steps stepPrinter }
 
 // section lists the messages by resource, in the order of the first message of each resource. It leaves out the messages whose
-// numbers are in told and, if the operation has failed for another reason, the echoes of SDKs.
-func (p messagePrinter) section(m *model, told map[int]bool, failed bool) string {
+// numbers are in shown and, if the operation has failed for another reason, the echoes of SDKs.
+func (p messagePrinter) section(m *model, shown map[int]bool, failed bool) string {
 	var b strings.Builder
 	details := map[string]bool{}
 	for _, u := range m.speakers {
@@ -23,7 +23,7 @@ func (p messagePrinter) section(m *model, told map[int]bool, failed bool) string
 			list, lines = withoutEchoes(list, lines)
 		}
 		for _, d := range list {
-			if (d.Severity != stages.Debug || p.steps.Debug) && !told[d.number] {
+			if (d.Severity != stages.Debug || p.steps.Debug) && !shown[d.number] {
 				for _, text := range once(details, d.Severity, p.lines(d)) {
 					if d.Severity == stages.Error || d.Severity == stages.Warning { // other lines are as the program wrote them
 						text = strings.TrimPrefix(p.steps.layout().fitted("    "+text), "    ")
@@ -49,15 +49,15 @@ func (p messagePrinter) section(m *model, told map[int]bool, failed bool) string
 
 // once leaves out the details of an error, all lines but the first, if another error had the same details: a plugin that exits makes many
 // operations fail for one reason.
-func once(told map[string]bool, severity stages.Severity, lines []string) []string {
+func once(shown map[string]bool, severity stages.Severity, lines []string) []string {
 	if severity != stages.Error || len(lines) < 2 {
 		return lines
 	}
 	details := strings.Join(lines[1:], "\n")
-	if told[details] {
+	if shown[details] {
 		return []string{lines[0] + " (as above)"}
 	}
-	told[details] = true
+	shown[details] = true
 	return lines
 }
 

@@ -66,7 +66,7 @@ func TestNotesFitTheTerminal(t *testing.T) {
 	text := "To leave at once, press ^C again: what is running would stay pending.\n    creating a"
 	r.Note(text, text)
 	r.Look(func(s Sight) {
-		require.Equal(t, []string{"To leave at once, press ^C", "    again: what is running", "    would stay pending.", "    creating a"}, s.Said(30))
+		require.Equal(t, []string{"To leave at once, press ^C", "    again: what is running", "    would stay pending.", "    creating a"}, s.Remarks(30))
 	})
 	r.Close()
 	require.Equal(t, "T\nTo leave at once, press ^C again: what\n    is running would stay pending.\n    creating a\n", out.String())

@@ -75,8 +75,8 @@ func reasonLines(p stepPrinter, s stages.StepInfo, decided *why.Log) []string {
 
 func textLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// Said returns the last lines about the operation as a whole, broken between words to a width in cells.
-func (s Sight) Said(width int) []string {
+// Remarks returns the last lines about the operation as a whole, broken between words to a width in cells.
+func (s Sight) Remarks(width int) []string {
 	if len(s.said) == 0 {
 		return nil
 	}
