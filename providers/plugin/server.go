@@ -37,12 +37,3 @@ type Written struct {
 	Environment []string   // all of it, "NAME=value"
 	Output      func(Line) // receives its output after its port; nil discards
 }
-
-// The plugins that run dynamic providers. The SDKs of Node.js and Python contain them.
-const (
-	DynamicNodejs = "pulumi-nodejs"
-	DynamicPython = "pulumi-python"
-)
-
-// IsDynamic reports whether a plugin runs dynamic providers. Their package has the name of the plugin.
-func IsDynamic(name string) bool { return name == DynamicNodejs || name == DynamicPython }

@@ -22,6 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Options define how a converter is found, and the services for it.
@@ -121,7 +122,7 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 	if err != nil {
 		return nil, err
 	}
-	server, err := runtimes.StartPlugin(ctx, m.Project(directory), source.PluginCommand{
+	server, err := runtimes.StartPlugin(ctx, m.Project(directory), tooling.PluginCommand{
 		Kind: plugin.Converter, Name: c.name, Version: m.Version, Args: o.Runtimes.LogFlags, Directory: here, Environment: os.Environ(), Output: o.Output,
 	}, o.Runtimes)
 	if err != nil {
@@ -132,7 +133,7 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 
 // State converts a state. The arguments are the converter's own; most take the path of a file. If one of the remarks is an error, the state
 // could not be converted.
-func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []source.Remark, error) {
+func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []tooling.Remark, error) {
 	answer, err := c.rpc.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.mapperAddress, Args: args, LoaderTarget: c.loaderAddress})
 	if err != nil {
 		return nil, nil, c.failed(ctx, "states", err)
@@ -158,7 +159,7 @@ type Program struct {
 
 // Program converts a program to PCL, the language from which programs in all others are generated. If one of the remarks is an error, the
 // program could not be converted.
-func (c *Converter) Program(ctx context.Context, p Program) ([]source.Remark, error) {
+func (c *Converter) Program(ctx context.Context, p Program) ([]tooling.Remark, error) {
 	answer, err := c.rpc.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{
 		SourceDirectory: p.Directory, TargetDirectory: p.Target, GeneratedProjectDirectory: p.Project, Args: p.Args,
 		MapperTarget: c.mapperAddress, LoaderTarget: c.loaderAddress,

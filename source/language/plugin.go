@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Plugin is a plugin in source form that a language plugin runs (protocol.md 1.10).
@@ -36,9 +37,9 @@ type Plugin struct {
 }
 
 // startPlugin starts the language plugin of o and makes it run the plugin in p's directory. It returns when the plugin has written its
-// port, which may take minutes. The caller must Stop the plugin. The error is [source.ErrNoPlugins] if the language plugin runs only
+// port, which may take minutes. The caller must Stop the plugin. The error is [tooling.ErrNoPlugins] if the language plugin runs only
 // programs.
-func startPlugin(ctx context.Context, p source.Project, o Options, c source.PluginCommand) (*Plugin, error) {
+func startPlugin(ctx context.Context, p source.Project, o Options, c tooling.PluginCommand) (*Plugin, error) {
 	info, err := New(p, o).info()
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 			return nil, cause
 		}
 		if status.Code(err) == codes.Unimplemented {
-			return nil, source.ErrNoPlugins
+			return nil, tooling.ErrNoPlugins
 		}
 		return nil, err // nil for a plugin in the foreground, which has ended
 	}
@@ -111,7 +112,7 @@ func (x *Plugin) awaitPort(stream pluginStream) error {
 }
 
 // show passes on the output of the plugin, until it has ended.
-func (x *Plugin) show(stream pluginStream, f *source.Foreground) error {
+func (x *Plugin) show(stream pluginStream, f *tooling.Foreground) error {
 	for {
 		m, err := stream.Recv()
 		if err != nil {

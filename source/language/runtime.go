@@ -12,20 +12,21 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Runtime runs programs and plugins in one language through its language plugin. Its fields are those of [Options].
 type Runtime struct{ Options }
 
-var _ source.Runtime = Runtime{}
+var _ tooling.Runtime = Runtime{}
 
 // Program returns the program of a project.
 func (r Runtime) Program(p source.Project) source.Program { return New(p, r.Options) }
 
 // StartPlugin runs a plugin through the language plugin, and returns when the plugin has written its port.
-func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	if c.Dynamic {
-		return nil, source.ErrNoPlugins // dynamic providers are part of the SDK, and language plugins do not run them
+		return nil, tooling.ErrNoPlugins // dynamic providers are part of the SDK, and language plugins do not run them
 	}
 	x, err := startPlugin(ctx, p, r.Options, c)
 	if err != nil || x == nil {
@@ -66,21 +67,21 @@ func (r Runtime) Install(ctx context.Context, p source.Project, output func(plug
 }
 
 // About returns the language plugin's description of the tool that runs programs.
-func (r Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
-	var tools []source.Tool
+func (r Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
+	var tools []tooling.Tool
 	err := r.with(ctx, p, func(plugin.Line) {}, func(h *host, info *pulumirpc.ProgramInfo) error {
 		about, err := h.client.About(ctx, &pulumirpc.AboutRequest{Info: info})
 		if err != nil && status.Code(err) != codes.Unimplemented {
 			return err
 		}
 		if about.GetExecutable() != "" || about.GetVersion() != "" {
-			tools = append(tools, source.Tool{Name: p.Runtime, Version: about.GetVersion(), Path: about.GetExecutable()})
+			tools = append(tools, tooling.Tool{Name: p.Runtime, Version: about.GetVersion(), Path: about.GetExecutable()})
 		}
 		own, err := h.client.GetPluginInfo(ctx, &emptypb.Empty{})
 		if err != nil {
 			return nil //nolint:nilerr // a plugin need not have a version
 		}
-		tools = append(tools, source.Tool{Name: h.name, Version: own.GetVersion(), Path: r.Executable})
+		tools = append(tools, tooling.Tool{Name: h.name, Version: own.GetVersion(), Path: r.Executable})
 		return nil
 	})
 	return tools, err

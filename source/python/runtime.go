@@ -17,18 +17,19 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Runtime runs programs and plugins in the interpreter of their virtual environment.
 type Runtime struct{}
 
-var _ source.Runtime = Runtime{}
+var _ tooling.Runtime = Runtime{}
 
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
 
 // StartPlugin runs a plugin: its __main__.py, or a package through the SDK, which finds the components in it.
-func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	e, err := find(ctx, p, !c.Dynamic && c.Kind != plugin.Analyzer)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (s *server) Port(ctx context.Context) (int, error) {
 	return port, err
 }
 
-func pluginArguments(p source.Project, c source.PluginCommand) ([]string, error) {
+func pluginArguments(p source.Project, c tooling.PluginCommand) ([]string, error) {
 	folder := filepath.Join(p.Directory, p.Entry)
 	switch {
 	case c.Dynamic:
@@ -199,7 +200,7 @@ func checkDeclared(p source.Project, t toolchain) error {
 var ofTool = regexp.MustCompile(`\d+(\.\d+)+`)
 
 // About returns the interpreter of a program and its toolchain.
-func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
 	e, err := find(ctx, p, false)
 	if err != nil {
 		return nil, err
@@ -210,7 +211,7 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 	}
 	python.Name = "python"
 	python.Version = strings.TrimPrefix(python.Version, "Python ")
-	tools := []source.Tool{python}
+	tools := []tooling.Tool{python}
 	if e.toolchain != pip {
 		tool, err := direct.Version(ctx, p.Directory, string(e.toolchain), "--version")
 		if err != nil {

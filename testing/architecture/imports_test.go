@@ -217,7 +217,7 @@ var ofTheCommand = []string{
 var hosting = []string{
 	module + "/host", module + "/cloud", module + "/state/backend", module + "/source/runtimes", module + "/source/yaml", module + "/source/nodejs",
 	module + "/source/python", module + "/source/java", module + "/source/golang", module + "/source/policy", module + "/source/convert",
-	module + "/providers/native", module + "/providers/plugin/install", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
+	module + "/providers/native", module + "/providers/plugin", module + "/source/tooling", module + "/internal/platform/process", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
 }
 
 func TestTheEngineLinksNothingThatHosts(t *testing.T) {

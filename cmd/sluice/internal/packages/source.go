@@ -28,12 +28,13 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // Package is a package with its schema.
 type Package struct {
-	source.PackageSchema
+	tooling.PackageSchema
 	Schema []byte // as JSON
 	// Entry is the package in the form of project files; nil for a schema that does not come from a provider.
 	Entry *workspace.Package
@@ -400,7 +401,7 @@ func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 		return err
 	}
 	instructions, err := r.use(ctx, p, t)
-	if errors.As(err, new(*source.NoGeneratorError)) {
+	if errors.As(err, new(*tooling.NoGeneratorError)) {
 		return withoutSDK(p, t, err)
 	}
 	if err != nil {
@@ -447,7 +448,7 @@ func (r *Reader) installFor(ctx context.Context, t Target, users []string) error
 			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
 		}
 		_, err = r.use(ctx, p, t)
-		if !errors.As(err, new(*source.NoGeneratorError)) {
+		if !errors.As(err, new(*tooling.NoGeneratorError)) {
 			if err != nil {
 				return err
 			}
@@ -531,7 +532,7 @@ func withoutSDK(p *Package, t Target, why error) error {
 	return errors.New(text)
 }
 
-// Generate generates the SDK of a package. The error is a *source.NoGeneratorError if nothing can.
+// Generate generates the SDK of a package. The error is a *tooling.NoGeneratorError if nothing can.
 func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
 	extra, err := overlay(q.Overlays, q.Language)
 	if err != nil {
@@ -563,7 +564,7 @@ func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
 			return err
 		}
 	}
-	remarks, err := g.Generate(ctx, source.SDK{Directory: half, Schema: text, Local: q.Local, Extra: extra})
+	remarks, err := g.Generate(ctx, tooling.SDK{Directory: half, Schema: text, Local: q.Local, Extra: extra})
 	if err = errors.Join(err, r.show(p, remarks)); err != nil {
 		return fmt.Errorf("generate the SDK of %s for %s: %w", p.Title(), q.Language, err)
 	}
@@ -578,7 +579,7 @@ func (r *Reader) generator(ctx context.Context, p *Package, language string) (*h
 }
 
 // show prints a generator's remarks about a schema, and returns its errors.
-func (r *Reader) show(p *Package, remarks []source.Remark) error {
+func (r *Reader) show(p *Package, remarks []tooling.Remark) error {
 	var bad []error
 	for _, remark := range remarks {
 		if remark.IsError {
@@ -649,8 +650,8 @@ func (r *Reader) Link(ctx context.Context, p *Package, program source.Project, f
 	if err != nil {
 		return "", err
 	}
-	instructions, err := g.Link(ctx, program, []source.LinkedSDK{{Directory: relative, Package: p.Package()}})
-	if errors.Is(err, source.ErrNoGenerator) {
+	instructions, err := g.Link(ctx, program, []tooling.LinkedSDK{{Directory: relative, Package: p.Package()}})
+	if errors.Is(err, tooling.ErrNoGenerator) {
 		return fmt.Sprintf("Add the folder %s to what the program needs, with the package manager of its language.", relative), nil
 	}
 	return instructions, err
@@ -674,7 +675,7 @@ func explain(ctx context.Context, name string, of *providers.ParameterizeRequest
 
 // newPackage parses a schema. of is not nil if the plugin was parameterized.
 func newPackage(from string, text []byte, of *providers.ParameterizeRequest) (*Package, error) {
-	s, err := source.ReadPackageSchema(text)
+	s, err := tooling.ReadPackageSchema(text)
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s cannot be used: %w", from, err)
 	}
