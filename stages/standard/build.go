@@ -273,7 +273,6 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		return err
 	}
 	if root != nil {
-		b.closures.roots[d.Seq] = root
 		return b.advance(root, x)
 	}
 	b.decisions.Add(d.URN, rooms.Replaced)

@@ -77,6 +77,7 @@ func (cl *closures) advance(c *closure.Root, ask func(Ask)) bool {
 	for c.Closure != nil && !c.Closure.Done() {
 		ready := c.Closure.Ready()
 		if len(ready) == 0 {
+			cl.roots[c.D.Seq] = c
 			return false // answers are missing
 		}
 		for _, id := range ready {
