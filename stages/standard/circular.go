@@ -33,7 +33,7 @@ func (c *circles) refuse(d stages.Diffed, steps []*stages.Decision) error {
 		if s.New == nil || s.Kind == stages.Provisional || s.Kind == stages.Uncreated {
 			continue
 		}
-		if !s.IsKept() && c.isCarriedForward(d.Old) && s.URN == d.URN {
+		if !s.IsKept() && c.isCarriedForward(d.Claimed) && s.URN == d.URN {
 			if path := c.cyclePath(s.New); path != nil {
 				return c.control.Bail(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
 					"%s would depend on itself: %s. Some of these are left out of this operation and "+
