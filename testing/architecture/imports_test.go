@@ -165,7 +165,7 @@ var vocabulary = []string{
 	"stages/renames", "stages/why",
 	"state/backend", "state/backend/service", "state/backend/workspace", "state/lock", "state/secrets",
 	"providers/plugin", "providers/plugin/install", "providers/providertest",
-	"source/convert", "source/engine", "source/policy", "source/spans",
+	"source/convert", "source/engine", "source/policy", "source/spans", "source/tooling",
 }
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the packages that declare them.

@@ -236,19 +236,25 @@ func (p *program) omit(ctx context.Context, m stages.Monitor, i int, d Declarati
 	if !p.op.Omits || p.first[d.Name] != i {
 		return
 	}
-	for _, name := range append(d.dependencies(), d.Parent) { // an evaluator first waits for all of those
+	var before []string // what the program declares later does not count
+	for _, name := range append(d.dependencies(), d.Parent) {
 		if first, ok := p.first[name]; ok && first < i {
-			_, _ = p.replies[name].Wait(ctx)
+			before = append(before, name)
+			_, _ = p.replies[name].Wait(ctx) // as an evaluator does
 		}
 	}
+	req := &stages.RegisterRequest{Type: typeOf(d), Name: d.Name, AliasSpecs: true}
 	p.mu.Lock()
 	var because []urn.URN
-	for _, name := range append(d.dependencies(), d.Parent) {
-		if u, ok := p.unmade[name]; ok {
-			because = append(because, u)
+	for _, name := range before {
+		u, ok := p.unmade[name]
+		if !ok {
+			continue
+		}
+		if because = append(because, u); name == d.Parent {
+			req.Parent = u
 		}
 	}
-	req := &stages.RegisterRequest{Type: typeOf(d), Name: d.Name, Parent: p.unmade[d.Parent], AliasSpecs: true}
 	p.mu.Unlock()
 	for _, a := range d.Aliases {
 		req.Aliases = append(req.Aliases, urn.Alias{Name: a.Name, Type: fullType(a.Type), NoParent: a.NoParent})
