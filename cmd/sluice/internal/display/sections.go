@@ -193,11 +193,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		b.WriteString("    " + text + "\n")
 	}
 	if n := m.errored(); n > 0 {
-		errored := "errored"
-		if p.aborts {
-			errored = "aborted"
-		}
-		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d %s", n, errored)) + "\n")
+		b.WriteString("    " + p.style.paint(red, Errored(n, p.aborts)) + "\n")
 	}
 	if total+leftOver == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
 		if m.summary.IsPreview && m.summary.Result == stages.Failed {
@@ -212,7 +208,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 // remainingLine counts replaced resources whose old objects are still there, because the operation did not reach the end phase.
 func (p stepPrinter) remainingLine(n int) string {
 	w := wordsFor(stages.OpCreateReplacement)
-	return p.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
+	return p.style.paint(w.colour, w.mark+Remaining(n))
 }
 
 // RenamedOf describes how many unchanged resources have another name than before, after their number: ", 2 of them renamed".
@@ -237,7 +233,7 @@ func unchangedLine(total, kinds int, m *model) string {
 		parts = append(parts, text+RenamedOf(len(m.renamed), unchanged))
 	}
 	if absent > 0 {
-		parts = append(parts, fmt.Sprintf("%d not part of the operation", absent))
+		parts = append(parts, Absent(absent))
 	}
 	return strings.Join(parts, ". ")
 }

@@ -183,7 +183,7 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 		d.Failure = b.text(b.failure.Text(e))
 	}
 	d.Messages = b.said(d.Failure != "")
-	w := writer{Builder: b, decided: decisionsOf(log), d: d}
+	w := writer{Builder: b, decided: decisionsOf(log), counted: b.failure.Counts(e), d: d}
 	w.resources()
 	w.counts()
 	w.outputs()

@@ -19,6 +19,7 @@ import (
 type writer struct {
 	*Builder
 	decided map[urn.URN]*why.Decision
+	counted display.Counts
 	d       *Document
 }
 
@@ -42,6 +43,11 @@ func (w *writer) resources() {
 	for _, u := range slices.SortedFunc(maps.Keys(w.decided), display.ByKindAndName()) {
 		if d := w.decided[u]; w.tree.Node(u) == nil && !d.Internal {
 			w.d.Resources = append(w.d.Resources, w.unseen(d))
+		}
+	}
+	for _, p := range w.counted.Unreached {
+		if w.tree.Node(p.URN) == nil && w.decided[p.URN] == nil {
+			w.d.Resources = append(w.d.Resources, w.predicted(p))
 		}
 	}
 	order := make([]int, len(w.d.Resources))
@@ -125,6 +131,13 @@ func (w *writer) unseen(d *why.Decision) Resource {
 	return r
 }
 
+// predicted returns a resource of the preview that the operation has not come to.
+func (w *writer) predicted(p display.Predicted) Resource {
+	return Resource{
+		URN: p.URN, Type: p.URN.Type(), Name: p.URN.Name(), Parent: w.parentOf(&why.Decision{URN: p.URN}), Operation: cmp.Or(p.Op, stages.OpSame), Status: NotReached,
+	}
+}
+
 // parentOf returns the parent of a resource without events: the stack, if nothing else is known. It is "" for a parent that is not in the
 // document.
 func (w *writer) parentOf(d *why.Decision) urn.URN {
@@ -147,10 +160,11 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 		out.Causes, out.Roots, out.Departure = d.Causes, d.Roots, d.Departure
 		r.DeleteFirst, r.Protected = d.Op == stages.OpReplace && d.DeleteFirst, r.Protected || d.Protected
 		r.Position = cmp.Or(d.Position, r.Position)
-		switch d.Fate {
-		case stages.FateSkipped:
+		switch {
+		case !d.IsUnreached():
+		case d.Fate == stages.FateSkipped:
 			r.Status, r.FailedDependency = Skipped, d.FailedDependency
-		case stages.FateNotReached:
+		default:
 			r.Status = NotReached
 		}
 		if d.Reason == stages.ReasonUndecided {
@@ -207,7 +221,9 @@ func (w *writer) counts() {
 	s.Changes, s.Types, s.Statuses = map[stages.Op]int{}, map[stages.Op]map[urn.Type]int{}, map[Status]int{}
 	for i := range w.d.Resources {
 		r := &w.d.Resources[i]
-		s.Statuses[r.Status]++
+		if !r.URN.IsRootStack() || r.Status != NotReached && r.Status != Skipped {
+			s.Statuses[r.Status]++
+		}
 		if r.Certainty == Possible {
 			if s.Possible == nil {
 				s.Possible = map[stages.Op]int{}
@@ -220,7 +236,7 @@ func (w *writer) counts() {
 				s.Changes[r.Operation]++
 			}
 		}
-		if r.Status == Unchanged {
+		if r.Status != Planned && r.Status != Done {
 			continue
 		}
 		if s.Types[r.Operation] == nil {
@@ -228,8 +244,10 @@ func (w *writer) counts() {
 		}
 		s.Types[r.Operation][r.Type]++
 	}
+	s.Errored, s.Unchanged, s.Absent = max(w.counted.Errored, s.Statuses[Failing]), s.Changes[stages.OpSame], w.counted.Absent
 	if w.summary != nil {
 		maps.Copy(s.Changes, w.summary.Changes)
+		s.Unchanged = w.counted.Unchanged
 	}
 }
 
