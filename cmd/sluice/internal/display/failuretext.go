@@ -29,6 +29,17 @@ func (f *FailureText) Observe(e stages.Event) {
 	f.m.observe(e)
 }
 
+// Fail adds the reason of the failure of the operation as a whole. A terminal shows it elsewhere, and does not count it.
+func (f *FailureText) Fail(d stages.Diagnostic) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	counts := f.m.failed[""]
+	f.m.observe(d)
+	if !counts {
+		delete(f.m.failed, "")
+	}
+}
+
 // Text returns the causes, the resources that were not reached because of each, and the next step; "" if nothing has
 // failed.
 func (f *FailureText) Text(e Ending) string {

@@ -62,7 +62,11 @@ func (b *Builder) Observe(e stages.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tree.Observe(e)
-	b.failure.Observe(e)
+	if d, is := e.(stages.Diagnostic); is && d.URN == "" && d.Severity == stages.Error && b.summary != nil {
+		b.failure.Fail(d)
+	} else {
+		b.failure.Observe(e)
+	}
 	switch e := e.(type) {
 	case stages.StepStarted:
 		b.begin(e)

@@ -397,10 +397,14 @@ func (d *Document) aliases() []Rename {
 
 // untold are the messages about no resource that are not in Failure.
 func (d *Document) untold() []Message {
+	failure := oneLine(d.Failure)
 	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
-		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
+		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(failure, oneLine(m.Text)) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
 	})
 }
+
+// oneLine returns a text without its line ends and indentation.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Operation describes the subject of the report.
 type Operation struct {
