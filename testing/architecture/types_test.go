@@ -35,7 +35,7 @@ var manyMethods = map[string]string{
 
 // severalFiles lists the types whose methods are in several files, because one file would be too long to read.
 var severalFiles = []string{
-	"cmd/sluice/internal/diagram.Drawing", "cmd/sluice/internal/display.stepPrinter", "cmd/sluice/internal/workspace.StackFile",
+	"cmd/sluice/internal/display.stepPrinter", "cmd/sluice/internal/workspace.StackFile",
 }
 
 // named calls f for each declared type of the module that is not only for tests or measurements.
