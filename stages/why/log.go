@@ -278,11 +278,6 @@ type Decision struct {
 	Roots  []Root    `json:"roots,omitempty"`
 }
 
-// IsUnreached reports whether an operation that might have changed the resource was not tried.
-func (d *Decision) IsUnreached() bool {
-	return (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached) && (d.Op != stages.OpSame || d.Reason == stages.ReasonOmitted)
-}
-
 // Change is one changed property or option. Values are JSON; a missing one is nil, a secret is the text "[secret]", an
 // unknown one "[unknown]", and long ones are cut.
 type Change struct {

@@ -92,6 +92,20 @@ type box struct {
 	key       boxKey
 }
 
+// style returns the colours of a box. A component that contains a failure has its border.
+func (b *box) style() style {
+	s := styles[b.done]
+	switch {
+	case b.trouble.isFailure() && b.done != "":
+		s.border = failedStyle.border
+	case b.trouble.isFailure():
+		s = failedStyle
+	case b.trouble != "" && b.done == "":
+		s = skippedStyle
+	}
+	return s
+}
+
 // dotWidth sets the minimal width of a box whose lines have mathematical signs to their width in DejaVu Sans. Those signs are nearly half as wide
 // again as in Helvetica, for which Graphviz plans.
 func (b *box) dotWidth() string {

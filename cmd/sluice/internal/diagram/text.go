@@ -74,20 +74,6 @@ var (
 	skippedStyle = style{"#eaeef2", lineColor, greyColor}
 )
 
-// style returns the colours of a box. A component that contains a failure has its border.
-func (b *box) style() style {
-	s := styles[b.done]
-	switch {
-	case b.trouble.isFailure() && b.done != "":
-		s.border = failedStyle.border
-	case b.trouble.isFailure():
-		s = failedStyle
-	case b.trouble != "" && b.done == "":
-		s = skippedStyle
-	}
-	return s
-}
-
 // dotEscapes escape what has a special meaning in a label for Graphviz: escape sequences such as \N, and HTML entities
 // such as &#x202e;.
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;")

@@ -36,7 +36,8 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text s
 		return e
 	}
 	for _, d := range log.Decisions {
-		if !d.Internal && d.IsUnreached() {
+		changes := d.Op != stages.OpSame || d.Reason == stages.ReasonOmitted // it might have changed
+		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached) && changes {
 			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency})
 		}
 	}

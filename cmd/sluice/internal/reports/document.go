@@ -282,7 +282,7 @@ func (d *Document) tally() (changes []count, unchanged string) {
 		text string
 		n    int
 	}{
-		{"with an unknown end", s.Statuses[Unfinished]}, {"not reached", s.Statuses[Skipped] + s.Statuses[NotReached]}, {"kept because of the failure", s.Statuses[Kept]},
+		{"with an unknown end", s.Statuses[Unfinished]}, {"not reached", d.unreached()}, {"kept because of the failure", s.Statuses[Kept]},
 	} {
 		class := classMissed
 		if t.text == "with an unknown end" {
@@ -339,6 +339,17 @@ func (d *Document) renamed() int {
 	n := 0
 	for i := range d.Resources {
 		if d.Resources[i].isOnlyRenamed() {
+			n++
+		}
+	}
+	return n
+}
+
+// unreached returns how many resources were not reached and might have changed, without the stack.
+func (d *Document) unreached() int {
+	n := 0
+	for i := range d.Resources {
+		if r := &d.Resources[i]; (r.Status == Skipped || r.Status == NotReached) && r.Operation != stages.OpSame && !r.URN.IsRootStack() {
 			n++
 		}
 	}
@@ -448,7 +459,7 @@ type Summary struct {
 	Unchanged int `json:"unchanged,omitempty"`
 	// Absent counts the resources that the program has registered and that are not part of the operation.
 	Absent int `json:"absent,omitempty"`
-	// Statuses counts the resources of the report by status, without the stack among those that were not reached.
+	// Statuses counts the resources of the report by status.
 	Statuses map[Status]int `json:"statuses,omitempty"`
 	// MaybeCorrupt is true if the outcome of an operation on a resource is unknown.
 	MaybeCorrupt bool `json:"maybeCorrupt,omitempty"`

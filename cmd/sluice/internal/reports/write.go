@@ -160,11 +160,10 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 		out.Causes, out.Roots, out.Departure = d.Causes, d.Roots, d.Departure
 		r.DeleteFirst, r.Protected = d.Op == stages.OpReplace && d.DeleteFirst, r.Protected || d.Protected
 		r.Position = cmp.Or(d.Position, r.Position)
-		switch {
-		case !d.IsUnreached():
-		case d.Fate == stages.FateSkipped:
+		switch d.Fate {
+		case stages.FateSkipped:
 			r.Status, r.FailedDependency = Skipped, d.FailedDependency
-		default:
+		case stages.FateNotReached:
 			r.Status = NotReached
 		}
 		if d.Reason == stages.ReasonUndecided {
@@ -221,9 +220,7 @@ func (w *writer) counts() {
 	s.Changes, s.Types, s.Statuses = map[stages.Op]int{}, map[stages.Op]map[urn.Type]int{}, map[Status]int{}
 	for i := range w.d.Resources {
 		r := &w.d.Resources[i]
-		if !r.URN.IsRootStack() || r.Status != NotReached && r.Status != Skipped {
-			s.Statuses[r.Status]++
-		}
+		s.Statuses[r.Status]++
 		if r.Certainty == Possible {
 			if s.Possible == nil {
 				s.Possible = map[stages.Op]int{}
