@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // Config maps "namespace:name" to values.
@@ -60,7 +59,7 @@ func (c Config) shown() map[string]string {
 // namespace, by their names there. The provider of dynamic resources gets all settings, by their whole keys, because it runs
 // providers of the program, which may read any of them.
 func (c Config) packageInputs(pkg string) property.Map {
-	dynamic := plugin.IsDynamic(pkg)
+	dynamic := providers.IsDynamic(pkg)
 	m := map[string]property.Value{}
 	for k, v := range c {
 		namespace, name, _ := strings.Cut(k, ":")

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice/internal/assembly"
 	"github.com/sluice-iac/sluice/internal/operation"
 	"github.com/sluice-iac/sluice/internal/text/frames"
 	"github.com/sluice-iac/sluice/internal/tracing"
@@ -52,51 +51,21 @@ type Engine struct {
 	options Options
 }
 
-// Slot is a place in the pipeline for stages that take and emit items of one type.
-type Slot[T any] struct {
-	makers []func(stages.Operation) pipeline.Stage[T, T]
-}
-
-// Insert puts a stage into the slot, after those that are there already. newStage is called once for each operation: a
-// stage may keep state in its closure, which must not outlive the operation.
-//
-// The stage emits each of its items exactly once, changed or not, or returns an error for it. It breaks this rule, and the
-// operation stops with a [*stages.SlotError], if it drops an item, emits one twice, or emits one with a reply, number or URN that
-// no input has. There are two exceptions: it may drop a [stages.Registered] that it has rejected or answered, and it may emit one
-// that [stages.Registered.Also] has made.
-//
-// A stage that has a Flush may keep items from one Run to another. Flush emits all kept items. In a slot it is not only called at
-// the end: the program may send nothing more before it has the reply to a kept item, so Flush (or Idle, if the stage has one) is
-// called whenever items are kept and no input waits. Which items are kept together depends on timing.
-//
-// A stopped operation ends its pipeline. Then Executed and Deleted do not get every step that has ended; events and the result do.
-func (s *Slot[T]) Insert(newStage func(stages.Operation) pipeline.Stage[T, T]) {
-	s.makers = append(s.makers, newStage)
-}
-
-// Replace has functions that make stages in the place of standard ones, one for each operation. They get the standard stage. The
-// stage that they return may call it for some of the items, or do something before or after it. A nil function leaves the standard
-// stage.
-//
-// The rules of slots apply to the returned stages, but a refusal stops a preview, too. The other standard stages cannot be
-// replaced, because they own the names, the decisions and the record.
-type Replace struct {
-	Import  func(stages.Operation, pipeline.Stage[stages.Located, stages.Located]) pipeline.Stage[stages.Located, stages.Located]
-	Check   func(stages.Operation, pipeline.Stage[stages.Located, stages.Checked]) pipeline.Stage[stages.Located, stages.Checked]
-	Analyze func(stages.Operation, pipeline.Stage[stages.Checked, stages.Analyzed]) pipeline.Stage[stages.Checked, stages.Analyzed]
-	Diff    func(stages.Operation, pipeline.Stage[stages.Analyzed, stages.Diffed]) pipeline.Stage[stages.Analyzed, stages.Diffed]
-}
-
 // Standard returns the standard engine for a stack.
 func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 
-// callers makes the stages in the slots for one operation.
-func (e *Engine) callers(k kind, s stages.Settings) (*assembly.Stages, error) {
-	return assembly.Slots{
-		Submitted: e.submitted.makers, Registered: e.Registered.makers, Located: e.Located.makers, Checked: e.Checked.makers,
-		Analyzed: e.Analyzed.makers, Diffed: e.Diffed.makers, Built: e.Built.makers, Executed: e.Executed.makers,
-		Deleting: e.Deleting.makers, Deleted: e.Deleted.makers,
-	}.Make(k.name, assembly.Replacers(e.Replace), s)
+// eachSlot calls visit for each slot, in the order in which items pass them.
+func (e *Engine) eachSlot(visit func(name string, s anySlot)) {
+	visit("submitted", &e.submitted)
+	visit("Registered", &e.Registered)
+	visit("Located", &e.Located)
+	visit("Checked", &e.Checked)
+	visit("Analyzed", &e.Analyzed)
+	visit("Diffed", &e.Diffed)
+	visit("Built", &e.Built)
+	visit("Executed", &e.Executed)
+	visit("Deleting", &e.Deleting)
+	visit("Deleted", &e.Deleted)
 }
 
 // traced performs an operation and makes spans of it if the span of ctx is recorded.
@@ -217,17 +186,18 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	return result, err
 }
 
+// perform performs an operation. e is a copy of the engine for that operation.
 func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	s, err := e.options.settings(k)
 	if err != nil {
 		return nil, err
 	}
 	s.OnInterrupt, s.Stopped = e.session.watch, e.session.isStopped
-	own, err := e.callers(k, s.Stages)
+	a, err := newAssembly(e, k.name, s.Stages)
 	if err != nil {
 		return nil, err
 	}
-	s.Assemble = own.Assemble
+	s.Assemble = a.join
 	if e.watch != nil {
 		s.Stages.Watch = stages.Watch{Queued: e.watch.Queued, Phase: e.watch.Phase}
 		s.Calls.DuringWait = e.watch.Waits

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/go-multierror"
+
 	"github.com/sluice-iac/sluice/internal/text/frames"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
@@ -89,7 +91,7 @@ type FailedError struct {
 	// [context.Canceled] or [context.DeadlineExceeded], together with the error that [context.Cause] returns. If [Interrupts] have
 	// stopped the operation, it is [ErrInterrupted].
 	Cause error
-	Err   error // the failures, ordered by URN; a *multierror.Error; nil if there are none
+	Err   *multierror.Error // the failures, ordered by URN; nil if there are none
 }
 
 func (e *FailedError) Error() string {
@@ -108,5 +110,9 @@ func (e *FailedError) Error() string {
 
 // Unwrap returns the failures and the cause.
 func (e *FailedError) Unwrap() []error {
-	return slices.DeleteFunc([]error{e.Err, e.Cause}, func(err error) bool { return err == nil })
+	all := slices.Clone(e.Err.WrappedErrors())
+	if e.Cause != nil {
+		all = append(all, e.Cause)
+	}
+	return all
 }

@@ -61,6 +61,8 @@ const (
 	ImportState Action = "import state"
 	// ImportAnyway imports a state although that could be dangerous.
 	ImportAnyway Action = "import anyway"
+	// MakeStack makes a stack that does not exist, or uses another one.
+	MakeStack Action = "make stack"
 	// ForgetResources removes a stack with the records of its resources.
 	ForgetResources Action = "forget resources"
 	// UpgradeStore gives a store the present layout.

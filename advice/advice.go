@@ -14,6 +14,7 @@ type Advice struct {
 	URNs   []urn.URN // the resources that it is about
 	ID     string    // of the object that it is about
 	Key    string    // of the setting that it is about
+	Stack  string    // the name of the stack that it is about
 	Plugin Plugin    // that it is about
 }
 
@@ -31,7 +32,7 @@ func (a Advice) String() string {
 	for _, u := range a.URNs {
 		words = append(words, string(u))
 	}
-	for _, text := range []string{a.ID, a.Key, a.Plugin.Kind, a.Plugin.Name, a.Plugin.Version, a.Plugin.Server, a.Plugin.Archive} {
+	for _, text := range []string{a.ID, a.Key, a.Stack, a.Plugin.Kind, a.Plugin.Name, a.Plugin.Version, a.Plugin.Server, a.Plugin.Archive} {
 		if text != "" {
 			words = append(words, text)
 		}
@@ -40,7 +41,7 @@ func (a Advice) String() string {
 }
 
 func (a Advice) equals(b Advice) bool {
-	return a.Action == b.Action && a.ID == b.ID && a.Key == b.Key && a.Plugin == b.Plugin && slices.Equal(a.URNs, b.URNs)
+	return a.Action == b.Action && a.ID == b.ID && a.Key == b.Key && a.Stack == b.Stack && a.Plugin == b.Plugin && slices.Equal(a.URNs, b.URNs)
 }
 
 // On returns advice about resources.
@@ -69,10 +70,6 @@ func walk(err error, visit func(Advice)) {
 		}
 	}
 	switch e := err.(type) {
-	case interface{ WrappedErrors() []error }: // a multierror.Error
-		for _, err := range e.WrappedErrors() {
-			walk(err, visit)
-		}
 	case interface{ Unwrap() []error }:
 		for _, err := range e.Unwrap() {
 			walk(err, visit)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hashicorp/go-multierror"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,9 +25,8 @@ func TestAdviceIsCollectedFromTheWholeTree(t *testing.T) {
 		"nothing twice":      {errors.Join(one, two, fmt.Errorf("again: %w", one)), "[unprotect urn:a set configuration p:k]"},
 		"several":            {With(plain, Advice{Action: Recover}, Advice{Action: Adopt, ID: "x"}), "[recover adopt x]"},
 		"two %w":             {fmt.Errorf("%w and %w", plain, one), "[unprotect urn:a]"},
-		"an aggregate":       {multierror.Append(nil, plain, one, two), "[unprotect urn:a set configuration p:k]"},
-		"within aggregate":   {multierror.Append(nil, fmt.Errorf("deep: %w", errors.Join(one))), "[unprotect urn:a]"},
-		"an aggregate's own": {With(multierror.Append(nil, one), Advice{Action: RunProgram}), "[run program unprotect urn:a]"},
+		"within joined":      {errors.Join(fmt.Errorf("deep: %w", errors.Join(one))), "[unprotect urn:a]"},
+		"its own, and parts": {With(errors.Join(one), Advice{Action: RunProgram}), "[run program unprotect urn:a]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, fmt.Sprint(Of(c.err)))

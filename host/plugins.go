@@ -25,6 +25,7 @@ import (
 	"github.com/sluice-iac/sluice/source/convert"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -55,7 +56,7 @@ type PluginOptions struct {
 	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
 	// Debug selects the plugins in source form that wait for a debugger.
-	Debug source.Debug
+	Debug tooling.Debug
 	// NoBuiltins turns off the built-in providers, which are used where no plugin is installed. The key [BuiltinsKey] in Config
 	// does the same. Note is called for each use of one, perhaps from many goroutines; nil discards.
 	NoBuiltins bool
@@ -110,7 +111,7 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 		if w.Kind == plugin.Analyzer {
 			p = policy.Isolated(p)
 		}
-		return runtime.Install(ctx, p, w.Said)
+		return runtime.Install(ctx, p, w.Output)
 	}
 	installer = install.New(i)
 	return installer
@@ -152,7 +153,7 @@ func (o PluginOptions) allow(name string) error {
 	if !o.Debug.Named(name) {
 		return nil
 	}
-	return source.NoPluginDebugger(name, "it is an executable; start it in a debugger yourself, and give its port with PULUMI_DEBUG_PROVIDERS="+name+":PORT")
+	return tooling.NoPluginDebugger(name, "it is an executable; start it in a debugger yourself, and give its port with PULUMI_DEBUG_PROVIDERS="+name+":PORT")
 }
 
 // meant returns the installed or built-in package with the name that is nearest to a name without a plugin. It returns "" if none
@@ -170,7 +171,7 @@ func (o PluginOptions) meant(name string) string {
 
 // startWritten starts a plugin in source form. Components in YAML are served in this process, by another host.
 func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plugin.Server, error) {
-	c := source.PluginCommand{
+	c := tooling.PluginCommand{
 		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory,
 		Environment: w.Environment, Output: w.Output,
 	}
@@ -190,7 +191,7 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 		return nil, fmt.Errorf("plugin %q: %w", w.Name, err)
 	}
 	if m.Runtime.Name == "yaml" && o.Debug.Named(w.Name, filepath.Base(w.Directory)) {
-		return nil, source.NoPluginDebugger(w.Name, "it is written in YAML, which has no debugger")
+		return nil, tooling.NoPluginDebugger(w.Name, "it is written in YAML, which has no debugger")
 	}
 	if m.Runtime.Name == "yaml" {
 		return nil, &plugin.LanguageHostedError{Name: w.Name, Directory: w.Directory}
@@ -204,12 +205,12 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 }
 
 // RunWritten runs a plugin in source form that serves nothing, such as a tool, at a terminal.
-func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *source.Foreground) error {
+func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *tooling.Foreground) error {
 	m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
 	if err != nil {
 		return err
 	}
-	_, err = runtimes.StartPlugin(ctx, m.Project(w.Directory), source.PluginCommand{
+	_, err = runtimes.StartPlugin(ctx, m.Project(w.Directory), tooling.PluginCommand{
 		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory, Environment: w.Environment, Foreground: f,
 	}, o.runtimes())
 	return err
@@ -335,7 +336,7 @@ type builtins struct {
 	plugins *plugin.Host
 	catalog native.Catalog
 	options native.Options
-	debug   source.Debug
+	debug   tooling.Debug
 	note    func(message string, as ...advice.Advice)
 
 	mu    sync.Mutex      // guards exact
@@ -397,7 +398,7 @@ func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Pro
 		return b.plugins.Load(ctx, spec)
 	}
 	if b.debug.Named(spec.Package) {
-		return nil, source.NoPluginDebugger(spec.Package, "it is built in")
+		return nil, tooling.NoPluginDebugger(spec.Package, "it is built in")
 	}
 	b.note(fmt.Sprintf("the package %q is built in and needs no plugin", spec.Package),
 		advice.Advice{Action: advice.RefuseBuiltins, Plugin: advice.Plugin{Kind: string(plugin.Resource), Name: spec.Package}})
@@ -458,7 +459,7 @@ func (c *Converter) closeUsed() error {
 
 // GenerateProgram writes a program in the language of a runtime, with the language plugin. The error is a *[plugin.MissingError] if
 // there is no such plugin and none could be installed: every language needs its own.
-func GenerateProgram(ctx context.Context, runtime string, g convert.Generation, o PluginOptions) ([]source.Remark, error) {
+func GenerateProgram(ctx context.Context, runtime string, g convert.Generation, o PluginOptions) ([]tooling.Remark, error) {
 	h := openWarning(ctx, o)
 	list, err := convert.Generate(ctx, runtime, g, h.options.converting(h.Plugins))
 	return list, errors.Join(err, h.Close())

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/source/yaml"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -74,12 +75,12 @@ func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Pr
 }
 
 // NewRuntime returns the runtime of a language, as [NewProgram] chooses it. name is its name in project files, such as "nodejs".
-func NewRuntime(name string, o PluginOptions) (source.Runtime, error) {
+func NewRuntime(name string, o PluginOptions) (tooling.Runtime, error) {
 	return newRuntime(name, o, nil)
 }
 
 // newRuntime is NewRuntime with a host for the providers that define the types of YAML programs; nil is that of the plugins.
-func newRuntime(name string, o PluginOptions, host providers.Host) (source.Runtime, error) {
+func newRuntime(name string, o PluginOptions, host providers.Host) (tooling.Runtime, error) {
 	options := o.runtimes()
 	if host == nil {
 		host = NewPluginHost(o)
@@ -138,25 +139,25 @@ func OpenRequiredPolicyPack(
 
 // SDKGenerator generates SDKs of packages for one language. Make one with [NewSDKGenerator].
 type SDKGenerator struct {
-	generator source.Generator
+	generator tooling.Generator
 	host      *Host
 	loader    *loader.Server
 }
 
 // NewSDKGenerator returns a generator of SDKs for a language: "nodejs", "python", "go", "java", "dotnet" and so on need their
-// language plugin, "yaml" does not. known are schemas of packages that have no provider, as JSON. said gets the output of the
+// language plugin, "yaml" does not. known are schemas of packages that have no provider, as JSON. output gets the output of the
 // language plugin; nil discards. Close must be called.
-func NewSDKGenerator(ctx context.Context, language string, known [][]byte, o PluginOptions, said func(plugin.Line)) (*SDKGenerator, error) {
+func NewSDKGenerator(ctx context.Context, language string, known [][]byte, o PluginOptions, output func(plugin.Line)) (*SDKGenerator, error) {
 	options := loader.Options{Warn: o.Warn}
 	for _, text := range known {
-		s, err := source.ReadPackageSchema(text)
+		s, err := tooling.ReadPackageSchema(text)
 		if err != nil {
 			return nil, err
 		}
 		options.Known = append(options.Known, loader.Known{Package: s.Name, Version: s.Version, Schema: string(text)})
 	}
 	h := Open(ctx, o)
-	generator, err := runtimes.ChooseGenerator(ctx, language, h.options.runtimes(), said)
+	generator, err := runtimes.ChooseGenerator(ctx, language, h.options.runtimes(), output)
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -167,7 +168,7 @@ func NewSDKGenerator(ctx context.Context, language string, known [][]byte, o Plu
 }
 
 // Generate writes an SDK. The remarks are about its schema; if one of them is an error, there is no SDK.
-func (g *SDKGenerator) Generate(ctx context.Context, sdk source.SDK) ([]source.Remark, error) {
+func (g *SDKGenerator) Generate(ctx context.Context, sdk tooling.SDK) ([]tooling.Remark, error) {
 	address, err := g.loader.Address()
 	if err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func (g *SDKGenerator) Generate(ctx context.Context, sdk source.SDK) ([]source.R
 }
 
 // Link makes a program use SDKs, and returns instructions for importing them.
-func (g *SDKGenerator) Link(ctx context.Context, p source.Project, list []source.LinkedSDK) (string, error) {
+func (g *SDKGenerator) Link(ctx context.Context, p source.Project, list []tooling.LinkedSDK) (string, error) {
 	address, err := g.loader.Address()
 	if err != nil {
 		return "", err

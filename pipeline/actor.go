@@ -131,7 +131,7 @@ func (a *actorRun[In, Ask, Answer, Out]) serve() {
 	runWorkers(1, a.next, a.handle)
 	a.asks.Close()
 	wg.Wait()
-	conclude(a.node, a.flushErr, a.Abandon)
+	abandonKept(a.node, a.flushErr, a.Abandon)
 }
 
 // next waits for the next event. Replies come first: they finish work that has begun, and so keep memory small.

@@ -65,16 +65,22 @@ func (e *PanicError) Unwrap() error {
 // errExited is reported for a stage's function that ended its goroutine instead of returning, as testing.T.FailNow does.
 var errExited = errors.New("the stage's function called runtime.Goexit; it must return")
 
-// formatErrors renders the aggregate of a run: one error stands alone, several are listed, one on each line.
-func formatErrors(errs []error) string {
-	if len(errs) == 1 {
-		return errs[0].Error()
+// RunError is the error of a run that has failed. It has an error for each failure.
+type RunError struct{ Errors []error }
+
+// Error returns the text of the only error, or lists several, one on each line.
+func (e *RunError) Error() string {
+	if len(e.Errors) == 1 {
+		return e.Errors[0].Error()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d errors:", len(errs))
-	for _, err := range errs {
+	fmt.Fprintf(&b, "%d errors:", len(e.Errors))
+	for _, err := range e.Errors {
 		b.WriteString("\n  * ")
 		b.WriteString(err.Error())
 	}
 	return b.String()
 }
+
+// Unwrap returns the errors.
+func (e *RunError) Unwrap() []error { return e.Errors }

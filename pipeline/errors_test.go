@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -32,7 +31,7 @@ func failing(name string, workers int, seed uint64, bad func(int) bool) Stage[in
 
 func lines(t *testing.T, err error) []string {
 	t.Helper()
-	var all *multierror.Error
+	var all *RunError
 	require.ErrorAs(t, err, &all)
 	var out []string
 	for _, e := range all.Errors {

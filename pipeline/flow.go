@@ -48,7 +48,7 @@ const SinkName = "sink"
 // must return soon after its context ends; Run waits for it.
 //
 // Run returns nil if nothing failed; the cause of ctx ([context.Cause], unwrapped) if it was cancelled and nothing failed;
-// otherwise a *multierror.Error with one [*StageError] for each failure, ordered by stage, then by the item's place (see
+// otherwise a [*RunError] with one [*StageError] for each failure, ordered by stage, then by the item's place (see
 // [Sequencer]), then by text, followed by the cause of ctx if it was cancelled too. errors.As with a *StageError thus
 // distinguishes a failure from a cancellation. Errors that only repeat that the run is over are not listed.
 func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v T) error) error {

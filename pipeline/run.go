@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hashicorp/go-multierror"
 	"github.com/sourcegraph/conc"
 )
 
@@ -77,7 +76,7 @@ func (r *run) result(parent context.Context) error {
 			cmp.Compare(a.err.Error(), b.err.Error()),
 		)
 	})
-	all := &multierror.Error{ErrorFormat: formatErrors}
+	all := &RunError{}
 	for _, f := range r.failures {
 		all.Errors = append(all.Errors, f.err)
 	}

@@ -74,7 +74,7 @@ func (s *stageRun[In, Out]) serve() {
 		}
 	}
 	runWorkers(s.Workers, next, func(p parcel[In]) { s.process(p, emit) })
-	conclude(s.node, s.flush(), s.Abandon)
+	abandonKept(s.node, s.flush(), s.Abandon)
 }
 
 func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {
@@ -121,9 +121,9 @@ func (s *stageRun[In, Out]) flush() (reported error) {
 	return reported
 }
 
-// conclude is the last thing a step does: if the run is over or Flush failed, it abandons the items that the step
+// abandonKept is the last thing a step does: if the run is over or Flush failed, it abandons the items that the step
 // keeps.
-func conclude(n *node, flushErr error, abandon func(error)) {
+func abandonKept(n *node, flushErr error, abandon func(error)) {
 	reason := flushErr
 	if reason == nil && n.run.isOver() {
 		reason = n.stopped()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/sluice-iac/sluice/internal/text/jsonscan"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -198,13 +199,16 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 // (of two members with one name the last counts, broken UTF-8 becomes U+FFFD) but makes no intermediate tree: reading
 // the state is the first thing that every command waits for.
 func (d *stateDecoder) parse(data []byte, depth int) (Value, error) {
-	p := jsonParser{stateDecoder: d, data: data}
+	p := jsonParser{stateDecoder: d, text: *jsonscan.New(data)}
 	v, err := p.element(depth)
+	if err == nil {
+		err = p.text.End()
+	}
+	if e, is := err.(*jsonscan.ScanError); is { //nolint:errorlint // only the parser itself returns one
+		err = &SyntaxError{Offset: e.Offset, Problem: e.Problem}
+	}
 	if err != nil {
 		return Null, err
-	}
-	if p.space(); p.at < len(p.data) {
-		return Null, p.bad("more than one value")
 	}
 	return v, nil
 }

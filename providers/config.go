@@ -22,3 +22,12 @@ func diffConfig(ctx context.Context, p Provider, req DiffRequest) (DiffResponse,
 	}
 	return answer, err
 }
+
+// The packages of dynamic providers, and the plugins that run them. The SDKs of Node.js and Python contain them.
+const (
+	DynamicNodejs = "pulumi-nodejs"
+	DynamicPython = "pulumi-python"
+)
+
+// IsDynamic reports whether a package, or the plugin of that name, has dynamic providers.
+func IsDynamic(name string) bool { return name == DynamicNodejs || name == DynamicPython }

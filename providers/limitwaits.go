@@ -27,17 +27,17 @@ type limitWaits struct {
 	canceled context.Context
 	cancel   context.CancelCauseFunc
 
-	mu   sync.Mutex
-	of   map[string]*limitWait
-	tell func(limit string, waiting bool) // reports waits; may be nil
+	mu     sync.Mutex
+	of     map[string]*limitWait
+	report func(limit string, waiting bool) // reports waits; may be nil
 }
 
 type limitWait struct {
 	LimitWait
-	waiting int // calls at present
-	since   time.Time
-	told    bool
-	telling *time.Timer
+	waiting  int // calls at present
+	since    time.Time
+	reported bool
+	timer    *time.Timer
 }
 
 // during waits for a limit, until ctx ends or all waits are canceled.
@@ -61,14 +61,14 @@ type LimitedCall struct {
 
 // callWaits are the waits of one call.
 type callWaits struct {
-	of   *limitWaits
-	tell func(context.Context, LimitedCall) (over func()) // reports waits; may be nil
-	urn  urn.URN
+	of     *limitWaits
+	report func(context.Context, LimitedCall) (over func()) // reports waits; may be nil
+	urn    urn.URN
 }
 
 func (w callWaits) during(ctx context.Context, call limitedCall, limit string, wait func(context.Context) error) error {
-	if w.tell != nil {
-		defer w.tell(ctx, LimitedCall{Limit: limit, Package: call.pkg, Method: call.method, URN: w.urn, Type: call.typ})()
+	if w.report != nil {
+		defer w.report(ctx, LimitedCall{Limit: limit, Package: call.pkg, Method: call.method, URN: w.urn, Type: call.typ})()
 	}
 	return w.of.during(ctx, limit, wait)
 }
@@ -85,7 +85,7 @@ func (w *limitWaits) begin(limit string) (end func()) {
 	of.Calls++
 	if of.waiting++; of.waiting == 1 {
 		of.since = time.Now()
-		of.telling = time.AfterFunc(longWait, func() { w.tellOf(of) })
+		of.timer = time.AfterFunc(longWait, func() { w.reportLong(of) })
 	}
 	return func() { w.end(of) }
 }
@@ -97,28 +97,28 @@ func (w *limitWaits) end(of *limitWait) {
 		return
 	}
 	of.Time += time.Since(of.since)
-	of.telling.Stop()
-	if of.told && w.tell != nil {
-		w.tell(of.Limit, false)
+	of.timer.Stop()
+	if of.reported && w.report != nil {
+		w.report(of.Limit, false)
 	}
-	of.told = false
+	of.reported = false
 }
 
-func (w *limitWaits) tellOf(of *limitWait) {
+func (w *limitWaits) reportLong(of *limitWait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if of.waiting == 0 || of.told || time.Since(of.since) < longWait || w.tell == nil {
+	if of.waiting == 0 || of.reported || time.Since(of.since) < longWait || w.report == nil {
 		return
 	}
-	of.told = true
-	w.tell(of.Limit, true)
+	of.reported = true
+	w.report(of.Limit, true)
 }
 
 // quiet ensures that no more waits are reported.
 func (w *limitWaits) quiet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tell = nil
+	w.report = nil
 }
 
 // long returns the waits that took long, the longest first.

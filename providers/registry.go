@@ -53,8 +53,8 @@ func (o RegistryOptions) runLimits() runLimits {
 	return r
 }
 
-func newLimitWaits(tell func(string, bool)) *limitWaits {
-	w := &limitWaits{of: map[string]*limitWait{}, tell: tell}
+func newLimitWaits(report func(string, bool)) *limitWaits {
+	w := &limitWaits{of: map[string]*limitWait{}, report: report}
 	w.canceled, w.cancel = context.WithCancelCause(context.Background())
 	return w
 }

@@ -77,9 +77,6 @@ func AddressOf(s Service) (string, error) {
 // ErrReported is wrapped by the error of a program that has already reported the reason to the user.
 var ErrReported = errors.New("the program failed and has said why")
 
-// ErrNoPlugins is returned by [Runtime].StartPlugin if the runtime runs only programs.
-var ErrNoPlugins = errors.New("the language plugin does not run plugins")
-
 // Func is a program that is a Go function. Its context ends when the run is over.
 type Func func(ctx context.Context, m stages.Monitor) error
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sourcegraph/conc/iter"
 
+	"github.com/sluice-iac/sluice/internal/text/jsonscan"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -24,6 +25,9 @@ type DecodeOptions struct {
 	// [property.Value.IsSealed]).
 	Decrypter func(ctx context.Context, p *SecretsProvider) (property.Decrypter, error)
 }
+
+// ErrTruncated is wrapped by the error for text that ends in the middle of a value.
+var ErrTruncated = jsonscan.ErrTruncated
 
 // ErrVersion is wrapped by the errors for versions of the file format that cannot be read.
 var ErrVersion = errors.New("unsupported checkpoint version")
@@ -116,41 +120,38 @@ func readCheckpoint(data []byte) (*envelope, error) {
 
 // readEnvelope reads the envelope of a checkpoint, of an export, or a bare checkpoint of version 0.
 func readEnvelope(data []byte) (*envelope, error) {
-	c := cursor{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
-	if c.space() == 0 {
+	c := jsonscan.New(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	if c.Next() == 0 {
 		return nil, fmt.Errorf("the file is empty: %w", ErrTruncated)
-	}
-	if c.data[c.pos] != '{' {
-		return nil, c.fail("an object")
 	}
 	env := &envelope{}
 	var member func(name string) error
 	member = func(name string) (err error) {
 		switch name {
 		case "version":
-			err = c.decode(&env.version)
+			err = c.Decode(&env.version)
 			env.versioned = env.version > 0
 		case "features":
-			err = c.decode(&env.features)
+			err = c.Decode(&env.features)
 		case "checkpoint":
-			env.content = !c.null()
-			return c.object(member)
+			env.content = !c.Null()
+			return c.Object(member)
 		case "stack":
 			env.content = true
-			err = c.decode(&env.stack)
+			err = c.Decode(&env.stack)
 		case "latest", "deployment":
-			if env.content = true; !c.null() {
-				env.latest, err = c.cut()
+			if env.content = true; !c.Null() {
+				env.latest, err = c.Cut()
 			}
 		default:
-			err = c.skip()
+			err = c.Skip()
 		}
 		return within(err, name)
 	}
-	if err := c.object(member); err != nil {
+	if err := c.Members(member); err != nil {
 		return nil, err
 	}
-	if err := c.end(); err != nil {
+	if err := c.End(); err != nil {
 		return nil, err
 	}
 	if env.version == 0 && env.latest != nil {
@@ -186,16 +187,16 @@ type rawOperation struct {
 }
 
 func readDeployment(data []byte) (*deployment, error) {
-	c := cursor{data: data}
+	c := jsonscan.New(data)
 	d := &deployment{snapshot: &Snapshot{}}
-	err := c.object(func(name string) error { return within(d.member(&c, name), name) })
+	err := c.Object(func(name string) error { return within(d.member(c, name), name) })
 	if err == nil {
-		err = c.end()
+		err = c.End()
 	}
 	return d, err
 }
 
-func (d *deployment) member(c *cursor, name string) (err error) {
+func (d *deployment) member(c *jsonscan.Scanner, name string) (err error) {
 	s := d.snapshot
 	switch name {
 	case "manifest":
@@ -203,24 +204,24 @@ func (d *deployment) member(c *cursor, name string) (err error) {
 	case "secrets_providers":
 		s.SecretsProvider, err = readSecretsProvider(c)
 	case "resources":
-		d.resources, err = readRaws(c, (*cursor).cut)
+		d.resources, err = readRaws(c, (*jsonscan.Scanner).Cut)
 	case "pending_operations":
-		err = c.decode(&d.pending)
+		err = c.Decode(&d.pending)
 	case "metadata":
-		s.Metadata, err = c.optional()
+		s.Metadata, err = compactOptional(c)
 	case "snippets":
-		s.Snippets, err = readRaws(c, (*cursor).compact)
+		s.Snippets, err = readRaws(c, compact)
 	case "extensions":
-		err = c.object(func(ref string) error {
+		err = c.Object(func(ref string) error {
 			if s.Extensions == nil {
 				s.Extensions = map[string]json.RawMessage{}
 			}
-			raw, err := c.compact()
+			raw, err := compact(c)
 			s.Extensions[ref] = raw
 			return within(err, ref)
 		})
 	default:
-		err = c.skip()
+		err = c.Skip()
 	}
 	return err
 }
@@ -228,17 +229,17 @@ func (d *deployment) member(c *cursor, name string) (err error) {
 // root finds the live root stack resource, usually the first one.
 func (d *deployment) root() json.RawMessage {
 	for _, raw := range d.resources {
-		c := cursor{data: raw}
+		c := jsonscan.New(raw)
 		var typ urn.Type
 		var old bool
-		err := c.object(func(name string) error {
+		err := c.Object(func(name string) error {
 			switch name {
 			case "type":
-				return c.decode(&typ)
+				return c.Decode(&typ)
 			case "delete":
-				return c.decode(&old)
+				return c.Decode(&old)
 			}
-			_, err := c.cut()
+			_, err := c.Cut()
 			return err
 		})
 		if err == nil && typ == urn.RootStackType && !old {
@@ -248,9 +249,9 @@ func (d *deployment) root() json.RawMessage {
 	return nil
 }
 
-func readRaws(c *cursor, one func(*cursor) (json.RawMessage, error)) ([]json.RawMessage, error) {
+func readRaws(c *jsonscan.Scanner, one func(*jsonscan.Scanner) (json.RawMessage, error)) ([]json.RawMessage, error) {
 	var raws []json.RawMessage
-	err := c.array(func(i int) error {
+	err := c.Array(func(i int) error {
 		raw, err := one(c)
 		raws = append(raws, raw)
 		return within(err, fmt.Sprintf("element %d", i))
@@ -258,29 +259,50 @@ func readRaws(c *cursor, one func(*cursor) (json.RawMessage, error)) ([]json.Raw
 	return raws, err
 }
 
-func readManifest(c *cursor) (Manifest, error) {
+// compact consumes a value and returns a copy of its text without white space.
+func compact(c *jsonscan.Scanner) (json.RawMessage, error) {
+	raw, err := c.Cut()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// compactOptional is compact, but returns nil for null.
+func compactOptional(c *jsonscan.Scanner) (json.RawMessage, error) {
+	if c.Null() {
+		return nil, nil
+	}
+	return compact(c)
+}
+
+func readManifest(c *jsonscan.Scanner) (Manifest, error) {
 	var m struct {
 		Time           time.Time
 		Magic, Version string
 		Plugins        []ManifestPlugin
 	}
-	err := c.decode(&m)
+	err := c.Decode(&m)
 	return Manifest(m), err
 }
 
-func readSecretsProvider(c *cursor) (*SecretsProvider, error) {
+func readSecretsProvider(c *jsonscan.Scanner) (*SecretsProvider, error) {
 	var p *SecretsProvider
-	err := c.object(func(name string) (err error) {
+	err := c.Object(func(name string) (err error) {
 		if p == nil {
 			p = &SecretsProvider{}
 		}
 		switch name {
 		case "type":
-			err = c.decode(&p.Type)
+			err = c.Decode(&p.Type)
 		case "state":
-			p.State, err = c.optional()
+			p.State, err = compactOptional(c)
 		default:
-			err = c.skip()
+			err = c.Skip()
 		}
 		return within(err, name)
 	})

@@ -227,14 +227,15 @@ func TestDecodeErrorsSayWhereAndWhat(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":            {"", []string{"f.json", "empty"}},
-		"blank":            {" \n", []string{"f.json", "empty"}},
-		"truncated":        {`{"version":3,"checkpoint":{"latest":{"resources":[{"urn":"x"`, []string{"f.json", "latest", "ends in the middle"}},
-		"truncated string": {`{"version":3,"checkpoint":{"sta`, []string{"ends in the middle"}},
-		"not an object":    {`[1]`, []string{"an object"}},
-		"more text":        {`{"version":3} {}`, []string{"after the end"}},
-		"no comma":         {`{"version":3 "x":1}`, []string{"comma"}},
-		"too new":          {`{"version":5}`, []string{"unsupported checkpoint version 5"}},
+		"empty":              {"", []string{"f.json", "empty"}},
+		"blank":              {" \n", []string{"f.json", "empty"}},
+		"truncated":          {`{"version":3,"checkpoint":{"latest":{"resources":[{"urn":"x"`, []string{"f.json", "latest", "ends in the middle"}},
+		"nested checkpoints": {strings.Repeat(`{"checkpoint":`, 10_001) + "{}" + strings.Repeat("}", 10_001), []string{"nested too deeply"}},
+		"truncated string":   {`{"version":3,"checkpoint":{"sta`, []string{"ends in the middle"}},
+		"not an object":      {`[1]`, []string{"an object"}},
+		"more text":          {`{"version":3} {}`, []string{"after the end"}},
+		"no comma":           {`{"version":3 "x":1}`, []string{"comma"}},
+		"too new":            {`{"version":5}`, []string{"unsupported checkpoint version 5"}},
 		"features": {`{"version":4,"features":["taint","b","a"],"checkpoint":{"latest":{"resources":"never read"}}}`,
 			[]string{"this stack's deployment needs support for the following features: b, a"}},
 		"no urn":         {in(`{"type":"t"}`), []string{"resources[1]", "urn"}},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/text/jsonscan"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -29,18 +30,18 @@ type PlanDecodeOptions struct {
 func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, error) {
 	p := &Plan{Resources: map[urn.URN]*PlannedResource{}}
 	read := planReader{crypt: property.StateDecodeOptions{Decrypter: planDecrypter{o.Decrypter}, Crypter: o.Crypter}}
-	c := cursor{data: data}
+	c := jsonscan.New(data)
 	marked := false
-	err := c.object(func(name string) (err error) {
+	err := c.Object(func(name string) (err error) {
 		switch name {
 		case "manifest":
 			marked = true
-			p.Manifest, err = readManifest(&c)
+			p.Manifest, err = readManifest(c)
 		case "config":
-			err = c.decode(&p.Config)
+			err = c.Decode(&p.Config)
 		case "resourcePlans":
-			return c.object(func(u string) error {
-				r, err := read.one(ctx, &c, urn.URN(u))
+			return c.Object(func(u string) error {
+				r, err := read.one(ctx, c, urn.URN(u))
 				p.Resources[urn.URN(u)] = r
 				if err != nil {
 					return &DecodeError{Name: o.Name, Field: "resourcePlans", URN: urn.URN(u), Err: err}
@@ -53,7 +54,7 @@ func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, e
 		return within(err, name)
 	})
 	if err == nil {
-		err = c.end()
+		err = c.End()
 	}
 	if err == nil && !marked {
 		err = errNotAPlan
@@ -141,12 +142,12 @@ type diffRecord struct {
 
 type planReader struct{ crypt property.StateDecodeOptions }
 
-func (d planReader) one(ctx context.Context, c *cursor, u urn.URN) (*PlannedResource, error) {
+func (d planReader) one(ctx context.Context, c *jsonscan.Scanner, u urn.URN) (*PlannedResource, error) {
 	if !u.IsValid() {
 		return nil, errors.New("this is not a URN")
 	}
 	var rec *plannedRecord
-	if err := c.decode(&rec); err != nil {
+	if err := c.Decode(&rec); err != nil {
 		return nil, err
 	}
 	if rec == nil {

@@ -39,7 +39,7 @@ func newConfigEnvListCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 			if err != nil {
 				return err
 			}
-			names, err := s.Settings.Imports()
+			names, err := s.Settings.Environments.Names()
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func newConfigEnvAddCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 		Long:  "Add environments to a stack, after those that it has. Nothing is written unless they can be evaluated together.",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return editEnvironments(cmd, open, f, func(s *session.Stack) error { return s.Settings.AddImports(args) })
+			return editEnvironments(cmd, open, f, func(s *session.Stack) error { return s.Settings.Environments.Add(args) })
 		},
 	}
 	addEnvironmentFlags(cmd)
@@ -83,7 +83,7 @@ func newConfigEnvRemoveCommand(open *session.Opener, f *flags.Stack) *cobra.Comm
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return editEnvironments(cmd, open, f, func(s *session.Stack) error {
-				removed, err := s.Settings.RemoveImport(args[0])
+				removed, err := s.Settings.Environments.Remove(args[0])
 				if err == nil && !removed {
 					err = exit.Usagef("stack '%s' has no environment %q; `sluice config env ls` lists those that it has", s.Name(), args[0])
 				}

@@ -93,7 +93,7 @@ func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
 
 // use replaces the settings in the configuration file by the name of the environment.
 func (i environmentInit) use(s *session.Stack, name string) error {
-	if err := s.Settings.AddImports([]string{name}); err != nil {
+	if err := s.Settings.Environments.Add([]string{name}); err != nil {
 		return err
 	}
 	if !i.keep {

@@ -61,7 +61,7 @@ func refreshConfig(ctx context.Context, open *session.Opener, f *flags.Stack, fo
 		return err
 	}
 	if names := operate.EnvironmentsOf(updates[0].Environment); len(names) > 0 {
-		if err := s.Settings.SetImports(names); err != nil {
+		if err := s.Settings.Environments.Set(names); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func generateSDKs(ctx context.Context, r *packages.Reader, p *packages.Package, 
 	var failed []error
 	for _, language := range languages {
 		folder := filepath.Join(f.out, language)
-		err := r.Generate(ctx, p, packages.SDKRequest{Language: language, Folder: folder, Local: f.local, Overlays: f.overlays})
+		err := r.Generator().Generate(ctx, p, packages.SDKRequest{Language: language, Folder: folder, Local: f.local, Overlays: f.overlays})
 		if err != nil {
 			failed = append(failed, err)
 			continue

@@ -20,6 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 func newPluginRunCommand(t *terminal.Terminal) *cobra.Command {
@@ -118,7 +119,7 @@ func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	// Ctrl-C is for the plugin, which is in the same process group; its status is returned.
 	interrupted, forget := signal.NotifyContext(ctx, os.Interrupt)
 	defer forget()
-	f := &source.Foreground{Out: t.Out, Err: t.Err, Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
+	f := &tooling.Foreground{Out: t.Out, Err: t.Err, Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
 	if written != "" {
 		err = h.Options().RunWritten(interrupted, plugin.Written{
 			Kind: run.Kind, Name: run.Name, Directory: written, Args: run.args, Environment: environment,

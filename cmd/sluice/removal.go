@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/shown"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -33,7 +33,7 @@ func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bo
 		}
 	}
 	decisions.Forget(ctx, s)
-	if err := errors.Join(told.About(ctx, s).Forget(), estimate.Forget(ctx, s)); err != nil {
+	if err := errors.Join(shown.About(ctx, s).Forget(), estimate.Forget(ctx, s)); err != nil {
 		s.Terminal.Warn("the notes about the stack were not removed: %v", err)
 	}
 	return s.Forget(s.Ref)

@@ -28,23 +28,21 @@ const cycleType = "cycle"
 // fleet is the state of one run.
 type fleet struct {
 	Request
-	began    time.Time
-	part     map[string]bool // the stacks of the run
-	known    map[string]order.Known
-	outputs  map[string]string // digests, by stack
-	same     map[string]string // digests of what was read, by stack that has not changed otherwise
-	order    *order.Order
-	outcomes map[string]Outcome   // of stacks that have ended
-	earlier  map[string]Outcome   // of stacks that are repeated
-	asked    map[string]time.Time // the time since which stacks wait for an approval
-	approved map[string]*Approval // that were granted
-	shown    map[string]Shown     // previews of stacks that wait for an approval
-	attempt  string               // the first workflow of the run, as the server names it
-	running  map[string]StackView
-	used     map[string]int // by limit
-	begun    int            // the number of stacks begun in this workflow
-	done     workflow.Selector
-	now      func() time.Time
+	began     time.Time
+	part      map[string]bool // the stacks of the run
+	known     map[string]order.Known
+	outputs   map[string]string // digests, by stack
+	same      map[string]string // digests of what was read, by stack that has not changed otherwise
+	order     *order.Order
+	outcomes  map[string]Outcome // of stacks that have ended
+	earlier   map[string]Outcome // of stacks that are repeated
+	approvals approvals
+	attempt   string // the first workflow of the run, as the server names it
+	running   map[string]StackView
+	used      map[string]int // by limit
+	begun     int            // the number of stacks begun in this workflow
+	done      workflow.Selector
+	now       func() time.Time
 }
 
 // Fleet is the workflow of a run.
@@ -85,7 +83,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 		} else {
 			f.begin(ctx)
 		}
-		if len(f.running) == 0 && (len(f.asked) == 0 || f.isFull(ctx)) {
+		if len(f.running) == 0 && (len(f.approvals.asked) == 0 || f.isFull(ctx)) {
 			break
 		}
 		err := workflow.Await(free, func() bool { return f.done.HasPending() || !canceled && ctx.Err() != nil })
@@ -107,16 +105,18 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 func (f *fleet) take(c *Carried) {
 	f.began, f.known, f.outputs = f.now(), map[string]order.Known{}, map[string]string{}
 	f.outcomes, f.same, f.earlier = map[string]Outcome{}, map[string]string{}, map[string]Outcome{}
-	f.asked, f.approved, f.shown = map[string]time.Time{}, map[string]*Approval{}, map[string]Shown{}
+	f.approvals = approvals{
+		request: f.Request, earlier: f.earlier, asked: map[string]time.Time{}, granted: map[string]*Approval{}, shown: map[string]Shown{},
+	}
 	if c == nil {
 		return
 	}
 	f.began, f.known, f.outputs, f.outcomes = c.Began, c.Known, c.Outputs, c.Outcomes
 	maps.Copy(f.same, c.Same)
 	maps.Copy(f.earlier, c.Earlier)
-	maps.Copy(f.asked, c.Asked)
-	maps.Copy(f.approved, c.Approved)
-	maps.Copy(f.shown, c.Shown)
+	maps.Copy(f.approvals.asked, c.Asked)
+	maps.Copy(f.approvals.granted, c.Approved)
+	maps.Copy(f.approvals.shown, c.Shown)
 }
 
 // firstOf returns the first workflow of a run, which may have continued as new ones, as the server names it.
@@ -180,8 +180,8 @@ func (f *fleet) goOn(ctx workflow.Context) error {
 		f.outcomes[name] = o.within(mostShown / max(len(f.outcomes), 1))
 	}
 	next.Carried = &Carried{
-		Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, Same: f.same, Earlier: f.earlier, Asked: f.asked, Approved: f.approved,
-		Shown: f.shown, Attempt: f.attempt,
+		Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, Same: f.same, Earlier: f.earlier, Asked: f.approvals.asked, Approved: f.approvals.granted,
+		Shown: f.approvals.shown, Attempt: f.attempt,
 	}
 	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
 }
@@ -287,11 +287,11 @@ func (f *fleet) begin(ctx workflow.Context) {
 			case f.Options.FailFast && f.hasFailed():
 				f.conclude(ctx, s.Name, Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"})
 				again = true
-			case f.looks(s):
+			case f.approvals.needPreview(s):
 				if f.hasRoom(ctx, s) {
 					f.start(ctx, s, true)
 				}
-			case f.asks(ctx, s):
+			case f.approvals.await(ctx, s):
 			case !f.hasRoom(ctx, s):
 			default:
 				f.start(ctx, s, false)
@@ -388,7 +388,7 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack, look bool) {
 		f.used[l]++
 	}
 	now := Running
-	if f.lacksApproval(s) && !look {
+	if f.approvals.lacks(s) && !look {
 		now = Approving
 	}
 	f.running[s.Name] = StackView{Name: s.Name, Outcome: Outcome{Status: now, Began: f.now()}}
@@ -398,7 +398,7 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack, look bool) {
 	})
 	r := StackRequest{
 		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By, Limits: f.Limits,
-		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name), Approval: f.approval(s.Name),
+		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name), Approval: f.approvals.of(s.Name),
 	}
 	if f.Bound {
 		r.Bound, r.Parent, r.Schedule, r.Look = true, info.WorkflowExecution.RunID, f.Schedule, look
@@ -431,7 +431,7 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.ChildWor
 	case look && again:
 		return
 	case look && o.Status == Succeeded, o.Status == Approving:
-		f.show(s.Name, o)
+		f.approvals.show(s.Name, o)
 		return
 	case again:
 		f.earlier[s.Name] = o
@@ -455,7 +455,7 @@ func isOf(ctx workflow.Context, child workflow.ChildWorkflowFuture, o Outcome) b
 
 // conclude gives a stack its outcome.
 func (f *fleet) conclude(ctx workflow.Context, name string, o Outcome) {
-	delete(f.asked, name)
+	delete(f.approvals.asked, name)
 	f.outcomes[name] = o
 	f.count(ctx, o)
 }
@@ -534,7 +534,7 @@ func (f *fleet) cancelRest(ctx workflow.Context) {
 			continue
 		}
 		why := "the run was canceled before it began"
-		if _, asked := f.asked[s.Name]; asked {
+		if _, asked := f.approvals.asked[s.Name]; asked {
 			why = canceledUnapproved
 		}
 		f.conclude(ctx, s.Name, Outcome{Status: Canceled, Why: why})
@@ -551,8 +551,8 @@ func (f *fleet) view() View {
 			is.Outcome = o.within(each)
 		} else if now, runs := f.running[s.Name]; runs {
 			is = now
-		} else if since, asked := f.asked[s.Name]; asked {
-			shown := f.shown[s.Name]
+		} else if since, asked := f.approvals.asked[s.Name]; asked {
+			shown := f.approvals.shown[s.Name]
 			is.Outcome = Outcome{Status: Approving, Began: since, Plan: shown.Plan, Changes: shown.Changes, Why: shown.Why}
 		}
 		if f.order != nil {
@@ -580,63 +580,17 @@ func (f *fleet) attributesOf(ctx workflow.Context, stack string) temporal.Search
 	return temporal.NewSearchAttributes(f.SearchAttributes().Copy(), stackAttribute.ValueSet(stack))
 }
 
-// approval returns the answer about a stack, nil if there is none.
-func (f *fleet) approval(name string) *Approval {
-	if a := f.approved[name]; a != nil {
-		return a
-	}
-	return f.earlier[name].Approval
-}
-
-// lacksApproval reports whether the operation on a stack still needs an approval.
-func (f *fleet) lacksApproval(s spec.Stack) bool {
-	return StackRequest{Operation: f.Operation, Stack: s, Approval: f.approval(s.Name)}.lacksApproval()
-}
-
-// looks reports whether a preview of the operation on a stack is needed, before an approval is requested.
-func (f *fleet) looks(s spec.Stack) bool {
-	_, shown := f.shown[s.Name]
-	return f.Bound && !shown && f.lacksApproval(s)
-}
-
-// show records the preview of the operation on a stack. It invalidates an earlier approval.
-func (f *fleet) show(name string, o Outcome) {
-	f.shown[name] = Shown{Plan: o.Plan, Changes: o.Changes, Why: o.Why}
-	delete(f.approved, name)
-	if was, again := f.earlier[name]; again {
-		was.Approval = nil
-		f.earlier[name] = was
-	}
-}
-
-// asks reports whether a stack waits for an approval. In the meantime it does not count as running.
-func (f *fleet) asks(ctx workflow.Context, s spec.Stack) bool {
-	if !f.lacksApproval(s) {
-		return false
-	}
-	if !f.Bound && workflow.GetVersion(ctx, "approval-in-run", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
-		return false // in runs of earlier versions, the workflow of the stack handles approvals
-	}
-	if _, asked := f.asked[s.Name]; !asked {
-		f.asked[s.Name] = f.now()
-	}
-	return true
-}
-
 // decide processes a decision. It ignores one without a name, and one that does not match the present question of the stack.
 func (f *fleet) decide(ctx workflow.Context, d Decision) {
-	since, waits := f.asked[d.Stack]
-	if !waits || d.By == "" {
+	since, is := f.approvals.answered(d, f.attempt)
+	if !is {
 		return
 	}
-	if f.Bound && (d.Attempt != f.attempt || d.Plan == "" || d.Plan != f.shown[d.Stack].Plan || !d.Asked.Equal(since)) {
-		return
-	}
-	delete(f.asked, d.Stack)
+	delete(f.approvals.asked, d.Stack)
 	waited(ctx, "approval", since)
 	d.At = f.now()
 	if d.Granted {
-		f.approved[d.Stack] = &d.Approval
+		f.approvals.granted[d.Stack] = &d.Approval
 	} else {
 		f.conclude(ctx, d.Stack, refused(d.Approval))
 	}

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
@@ -16,7 +17,7 @@ const (
 
 // close is the fifth phase: it ends everything, emits the last events and builds the outcome.
 func close(ctx context.Context, s *resolved, e ended) *Outcome {
-	errs := multierror.Append(nil, append([]error{e.err}, s.closeAll(context.WithoutCancel(ctx), e)...)...).Errors
+	errs := slices.Concat(e.errs, s.closeAll(context.WithoutCancel(ctx), e))
 	for _, err := range errs {
 		s.run.Fail(err)
 	}

@@ -3,13 +3,14 @@ package operation
 import (
 	"context"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // ended is an operation whose run is over.
 type ended struct {
-	// err has the errors that were not reported.
-	err error
+	// errs are the errors that were not reported.
+	errs []error
 	// interrupt is the reason why the caller's context ended before the run did; nil if it did not.
 	interrupt error
 }
@@ -43,6 +44,17 @@ func end(ctx context.Context, s *resolved, r ran) (out ended) {
 		out.interrupt = interruptOf(ctx)
 	}
 	s.opened.settings.Messages(nil)
-	out.err = err
+	out.errs = apart(err)
 	return out
+}
+
+// apart returns the failures in the error of a phase: those of a pipeline one by one, any other error as a whole.
+func apart(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if all, several := err.(*pipeline.RunError); several { // not one that another error wraps
+		return all.Errors
+	}
+	return []error{err}
 }

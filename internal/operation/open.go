@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
-	"github.com/hashicorp/go-multierror"
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/advice"
@@ -114,17 +113,14 @@ func (o *opened) refuseHooks() error {
 	if o.settings.Stages.Mode != stages.ModeDestroy || o.settings.RunsProgram() {
 		return nil
 	}
-	var all *multierror.Error
+	var refused []error
 	for _, r := range o.base.Resources {
 		if names := slices.Concat(r.ResourceHooks["BeforeDelete"], r.ResourceHooks["AfterDelete"]); len(names) > 0 {
-			all = multierror.Append(all, fmt.Errorf("%s: Resource has delete hooks registered, but the program is not running. Hooks: %s",
+			refused = append(refused, fmt.Errorf("%s: Resource has delete hooks registered, but the program is not running. Hooks: %s",
 				r.URN, strings.Join(names, ", ")))
 		}
 	}
-	if all.ErrorOrNil() == nil {
-		return nil
-	}
-	return advice.With(all, advice.On(advice.RunProgram))
+	return advice.With(errors.Join(refused...), advice.On(advice.RunProgram))
 }
 
 // findPackagesUntilStopped finds the packages of the program. An interrupt ends that, however long the program or its language

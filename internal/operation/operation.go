@@ -3,6 +3,8 @@ package operation
 import (
 	"context"
 
+	"github.com/hashicorp/go-multierror"
+
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -13,8 +15,8 @@ import (
 type Outcome struct {
 	standard.Results
 	Ended stages.RunResult
-	// Err holds the failures, ordered by URN, as a *multierror.Error; nil if there are none.
-	Err error
+	// Err holds the failures, ordered by URN; nil if there are none.
+	Err *multierror.Error
 	// Interrupt is the reason why the caller's context ended before the run did; nil if it did not.
 	Interrupt error
 	// Plan allows what the operation did, or would do. It is nil if none was requested, or if the operation failed.

@@ -148,18 +148,18 @@ func (s *resolved) isInterrupted(e ended) bool {
 
 // result returns how the operation has ended, from the failures of its run. whole is false if a failure belongs to the
 // operation as a whole; an interrupt explains no such failure.
-func (s *resolved) result(failures []stages.Failure, whole bool, e ended) (stages.RunResult, error) {
+func (s *resolved) result(failures []stages.Failure, whole bool, e ended) (stages.RunResult, *multierror.Error) {
 	var all *multierror.Error
 	for _, f := range failures {
 		all = multierror.Append(all, f)
 	}
-	switch err := all.ErrorOrNil(); {
-	case whole && (err == nil || s.failedByAborting()) && s.isInterrupted(e):
-		return stages.Canceled, err
-	case err == nil:
+	switch {
+	case whole && (all == nil || s.failedByAborting()) && s.isInterrupted(e):
+		return stages.Canceled, all
+	case all == nil:
 		return stages.Succeeded, nil
 	default:
-		return stages.Failed, err
+		return stages.Failed, all
 	}
 }
 

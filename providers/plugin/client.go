@@ -2,11 +2,9 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,7 +137,7 @@ func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (p
 		return providers.CheckResponse{}, e.err
 	}
 	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.CheckConfig, msg)
-	if c.isWithoutConfig(err) {
+	if isWithoutConfig(c.remote.name, err) {
 		return providers.CheckResponse{Inputs: req.News}, nil
 	}
 	if err != nil {
@@ -167,36 +165,13 @@ func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (pro
 		return providers.DiffResponse{}, e.err
 	}
 	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.DiffConfig, msg)
-	if c.isWithoutConfig(err) {
+	if isWithoutConfig(c.remote.name, err) {
 		return providers.DiffResponse{Changes: providers.DiffUnknown}, nil
 	}
 	if err != nil {
 		return providers.DiffResponse{}, err
 	}
 	return diffResponse(answer), nil
-}
-
-// isWithoutConfig reports whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins have
-// their own errors for that (protocol.md 3.3).
-func (c *client) isWithoutConfig(err error) bool {
-	if err == nil {
-		return false
-	}
-	if errors.Is(err, providers.ErrUnsupported) {
-		return true
-	}
-	st, ok := status.FromError(err)
-	if !ok {
-		return false
-	}
-	switch c.remote.name {
-	case "pulumi-nodejs":
-		return st.Code() == codes.Internal
-	case "kubernetes":
-		return st.Code() == codes.Unknown &&
-			(strings.Contains(st.Message(), "Unimplemented") || strings.Contains(st.Message(), "cannot unmarshal string"))
-	}
-	return false
 }
 
 // Configure configures the plugin. Secrets and references are always sent typed: an old plugin reports only in the
@@ -212,13 +187,13 @@ func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) 
 		Id: optional(req.ID), Urn: optional(string(req.URN)), Name: optional(req.Name), Type: optional(string(req.Type)),
 	}
 	//lint:ignore SA1019 older plugins know no other form
-	msg.Variables = c.variables(e, req.Inputs)
+	msg.Variables = variables(c.pkg, e, req.Inputs)
 	if e.err != nil {
 		return e.err
 	}
 	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Configure, msg)
 	if err != nil {
-		return configureError(c, err)
+		return configureError(c.remote, c.pkg, err)
 	}
 	if f := *c.features.Load(); !f.handshaken {
 		c.features.Store(&features{
@@ -229,70 +204,24 @@ func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) 
 	return nil
 }
 
-// variables is the old form of the configuration: strings as they are, everything else as JSON.
-func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
-	plain := e.encode(inputs.Without(providers.VersionKey), property.WireOptions{Unknowns: property.KeepUnknowns})
-	out := make(map[string]string, len(plain.GetFields()))
-	for key, v := range plain.GetFields() {
-		out[c.pkg+":config:"+key] = textOf(v)
-	}
-	return out
+// Parameterize makes the plugin serve another package.
+func (c *client) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
+	return description{c.remote}.parameterize(ctx, req)
 }
 
-// configureError reads missing settings of a package from an error of Configure.
-func configureError(c *client, err error) error {
-	st, ok := status.FromError(err)
-	if !ok {
-		return err
-	}
-	if st.Code() == codes.Unimplemented {
-		title := c.remote.name
-		if c.remote.process != nil {
-			title = c.remote.process.Title() // with its location
-		}
-		return fmt.Errorf("plugin %s is not a resource provider and cannot be configured: %w", title, err)
-	}
-	for _, d := range st.Details() {
-		missing, ok := d.(*pulumirpc.ConfigureErrorMissingKeys)
-		if !ok || len(missing.GetMissingKeys()) == 0 {
-			continue
-		}
-		list := &providers.ConfigMissingError{Package: c.pkg}
-		for _, k := range missing.GetMissingKeys() {
-			list.Keys = append(list.Keys, providers.MissingKey{Name: k.GetName(), Description: k.GetDescription()})
-		}
-		return list
-	}
-	return err
+// Schema returns the JSON schema of the package.
+func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	return description{c.remote}.schema(ctx, c.pkg, req)
 }
 
-// Parameterize makes the plugin serve another package. The plugin must confirm its name, or return it if the plugin makes the
-// package from arguments.
-func (c *client) Parameterize(
-	ctx context.Context, req providers.ParameterizeRequest,
-) (providers.ParameterizeResponse, error) {
-	s, msg := subject{method: "parameterize", token: req.Name}, &pulumirpc.ParameterizeRequest{}
-	if req.Args != nil {
-		s.token = c.remote.name
-		msg.Parameters = &pulumirpc.ParameterizeRequest_Args{Args: &pulumirpc.ParameterizeRequest_ParametersArgs{Args: req.Args}}
-	} else {
-		msg.Parameters = &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
-			Name: req.Name, Version: req.Version, Value: req.Value,
-		}}
-	}
-	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Parameterize, msg)
-	switch {
-	case err != nil && req.Args != nil:
-		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s with %q: %w", c.remote.name, strings.Join(req.Args, " "), err)
-	case err != nil:
-		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.remote.name, req.Name, err)
-	case req.Args != nil && answer.GetName() == "":
-		return providers.ParameterizeResponse{}, c.remote.fault(s, "a package that has no name")
-	case req.Args == nil && answer.GetName() != req.Name:
-		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize response name %q does not match expected package %q",
-			answer.GetName(), req.Name)
-	}
-	return providers.ParameterizeResponse{Name: answer.GetName(), Version: answer.GetVersion()}, nil
+// Mapping returns a mapping.
+func (c *client) Mapping(ctx context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
+	return description{c.remote}.mapping(ctx, req)
+}
+
+// Mappings returns the names of the providers with mappings.
+func (c *client) Mappings(ctx context.Context, key string) ([]string, error) {
+	return description{c.remote}.mappings(ctx, key)
 }
 
 // Invoke calls a function of the plugin (protocol.md 3.9). If an argument was a secret and the plugin does not keep
@@ -674,68 +603,5 @@ func (c *client) views(e *encoder, list []providers.View) []*pulumirpc.View {
 	return out
 }
 
-// Schema returns the JSON schema of the package.
-func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
-	s := subject{method: "schema", token: c.pkg}
-	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
-		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
-	})
-	if err != nil {
-		return "", err
-	}
-	if err := checkSchema(answer.GetSchema()); err != nil {
-		return "", c.remote.fault(s, "what is not the schema of a package: %w", err)
-	}
-	return answer.GetSchema(), nil
-}
-
-// checkSchema checks that a text is JSON with the sections of a schema. A provider that describes nothing has none.
-func checkSchema(text string) error {
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	type skipped struct{}
-	var sections struct {
-		Name, Version               string
-		Provider                    skipped
-		Resources, Functions, Types map[string]skipped
-	}
-	err := json.Unmarshal([]byte(text), &sections)
-	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {
-		return fmt.Errorf("%q is of the wrong kind (%s)", strings.ToLower(other.Field), other.Value)
-	}
-	return err
-}
-
-// Mapping returns a mapping. A plugin without this call has none (protocol.md 3.12).
-func (c *client) Mapping(ctx context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
-	s := subject{method: "mapping", token: req.Key}
-	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.GetMapping, &pulumirpc.GetMappingRequest{Key: req.Key, Provider: req.Provider})
-	if errors.Is(err, providers.ErrUnsupported) {
-		return providers.MappingResponse{}, nil
-	}
-	return providers.MappingResponse{Provider: answer.GetProvider(), Data: answer.GetData()}, err
-}
-
-// Mappings returns the names of the providers with mappings. A plugin without this call has none.
-func (c *client) Mappings(ctx context.Context, key string) ([]string, error) {
-	s := subject{method: "mappings", token: key}
-	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.GetMappings, &pulumirpc.GetMappingsRequest{Key: key})
-	if errors.Is(err, providers.ErrUnsupported) {
-		return nil, nil
-	}
-	return answer.GetProviders(), err
-}
-
 // unknownID describes an ID that only a preview may have.
 const unknownID = "the marker of an unknown value as the ID"
-
-// parameterizeAs makes the plugin serve the package of spec if that is not its own (protocol.md 1.12).
-func parameterizeAs(ctx context.Context, c *client, spec providers.Spec) error {
-	p := spec.Parameterization
-	if p == nil {
-		return nil
-	}
-	_, err := c.Parameterize(ctx, providers.ParameterizeRequest{Name: spec.Package, Version: spec.Version, Value: p.Value})
-	return err
-}

@@ -170,7 +170,7 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 	case h.options.StartWritten == nil:
 	case errors.As(err, &written):
 		return h.launchWritten(ctx, spec, name, written.Directory)
-	case errors.As(err, &missing) && IsDynamic(name):
+	case errors.As(err, &missing) && providers.IsDynamic(name):
 		return h.launchWritten(ctx, spec, name, "")
 	}
 	return nil, err
@@ -211,7 +211,7 @@ func (h *Host) launchWritten(ctx context.Context, spec providers.Spec, name, dir
 		return nil, err
 	}
 	args := h.arguments(engine)
-	if IsDynamic(name) {
+	if providers.IsDynamic(name) {
 		args = []string{engine}
 	}
 	server, err := h.options.StartWritten(ctx, Written{
@@ -254,7 +254,7 @@ func (h *Host) introduce(
 // noteIfSlow writes a message about a slow start, unless the timer is stopped before.
 func (h *Host) noteIfSlow(p Server, missing string) *time.Timer {
 	return time.AfterFunc(slowStart, func() {
-		h.options.Note(fmt.Sprintf("plugin %s has not %s after %s, and is waited for%s", p.Title(), missing, slowStart, below(p.Said())))
+		h.options.Note(fmt.Sprintf("plugin %s has not %s after %s, and is waited for%s", p.Title(), missing, slowStart, below(p.LastOutput())))
 	})
 }
 
@@ -331,7 +331,7 @@ func failedStart(name string, p Server, err error) error {
 	if exit := p.ExitedWithin(exitPatience); exit != nil {
 		return exit
 	}
-	return fmt.Errorf("plugin %s: %w%s", p.Title(), err, below(p.Said()))
+	return fmt.Errorf("plugin %s: %w%s", p.Title(), err, below(p.LastOutput()))
 }
 
 // attachedPort reads PULUMI_DEBUG_PROVIDERS, "<package>:<port>,...".
@@ -382,13 +382,13 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 	for option, value := range h.options.RuntimeOptions {
 		more["PULUMI_RUNTIME_"+strings.ToUpper(option)] = value
 	}
-	if IsDynamic(name) {
+	if providers.IsDynamic(name) {
 		config, err := json.Marshal(h.options.Config)
 		if err == nil && h.options.Config != nil {
 			more["PULUMI_CONFIG"] = string(config)
 		}
 	}
-	if name == DynamicNodejs && h.options.Project != "" {
+	if name == providers.DynamicNodejs && h.options.Project != "" {
 		more["PULUMI_NODEJS_PROJECT"] = h.options.Project
 	}
 	for _, from := range slices.Sorted(maps.Keys(spec.Environment)) {
@@ -415,7 +415,7 @@ func (h *Host) locate(ctx context.Context, spec providers.Spec) (port int, at Lo
 		return port, at, err
 	}
 	acquire := h.options.Acquire
-	if IsDynamic(name) {
+	if providers.IsDynamic(name) {
 		acquire = nil // it is part of the program's SDK
 	}
 	at, err = h.finder.FindOrAcquire(ctx, Wanted{
@@ -449,7 +449,7 @@ func (h *Host) Installed(name string) bool {
 func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	name, _ := PluginOf(spec)
 	port, at, err := h.locate(ctx, spec)
-	if errors.As(err, new(*MissingError)) && !IsDynamic(name) {
+	if errors.As(err, new(*MissingError)) && !providers.IsDynamic(name) {
 		return nil, err // an installation was tried
 	}
 	if err != nil || port != 0 || at.Source != FromCache {

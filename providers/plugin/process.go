@@ -238,10 +238,10 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 // Title names the plugin in messages.
 func (p *Process) Title() string { return p.title }
 
-// Said returns the last lines that the plugin wrote.
-func (p *Process) Said() string { return p.last.Text("it wrote:") }
+// LastOutput returns the last lines that the plugin wrote.
+func (p *Process) LastOutput() string { return p.last.Text("it wrote:") }
 
-func (p *Process) below() string { return below(p.Said()) }
+func (p *Process) below() string { return below(p.LastOutput()) }
 
 // below formats a text to stand below another one.
 func below(text string) string {

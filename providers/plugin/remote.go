@@ -58,7 +58,7 @@ func noteIfSlow(r *remote, s subject) func() bool {
 		r.noted.Do(func() {
 			said := ""
 			if r.process != nil {
-				said = below(r.process.Said())
+				said = below(r.process.LastOutput())
 			}
 			r.note(fmt.Sprintf("%s: provider %s has not answered after %s, and is waited for%s",
 				s, titleOf(r.name, r.version, r.place), slowStart, said))
@@ -192,7 +192,7 @@ func (r *remote) title() string {
 func (r *remote) bug() string {
 	text := "; this is a bug in the provider"
 	if r.process != nil {
-		text += below(r.process.Said())
+		text += below(r.process.LastOutput())
 	}
 	return text
 }

@@ -143,5 +143,5 @@ func TestAPluginWritesItsPortAfterTheLinesOfATool(t *testing.T) {
 	require.Error(t, p.ExitedWithin(time.Minute))
 	p.Stop()
 	require.Equal(t, []string{"PID tool ends", "PID tool listens", "PID tool warns"}, tool.sorted(strconv.Itoa(p.PID())))
-	require.Equal(t, "it wrote:\n  the plugin ends", p.Said())
+	require.Equal(t, "it wrote:\n  the plugin ends", p.LastOutput())
 }

@@ -7,10 +7,10 @@ import (
 
 // Server is a started plugin: a [Process], or a server that a language plugin runs. It must be stopped.
 type Server interface {
-	// Title names the plugin in messages: with its version, if that is known, and its location. Said returns the last lines of its
+	// Title names the plugin in messages: with its version, if that is known, and its location. LastOutput returns the last lines of its
 	// output, below a heading; "" for none.
 	Title() string
-	Said() string
+	LastOutput() string
 	// Port returns the TCP port on which the plugin serves. It waits until the plugin has written it.
 	Port(ctx context.Context) (int, error)
 	// Exited returns an *[ExitError] once the plugin has ended, and nil before. ExitedWithin waits up to the given time
@@ -37,12 +37,3 @@ type Written struct {
 	Environment []string   // all of it, "NAME=value"
 	Output      func(Line) // receives its output after its port; nil discards
 }
-
-// The plugins that run dynamic providers. The SDKs of Node.js and Python contain them.
-const (
-	DynamicNodejs = "pulumi-nodejs"
-	DynamicPython = "pulumi-python"
-)
-
-// IsDynamic reports whether a plugin runs dynamic providers. Their package has the name of the plugin.
-func IsDynamic(name string) bool { return name == DynamicNodejs || name == DynamicPython }

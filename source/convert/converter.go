@@ -22,6 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Options define how a converter is found, and the services for it.
@@ -86,7 +87,7 @@ func (c *Converter) open(ctx context.Context, name string, o Options) error {
 		return plain(err)
 	}
 	if c.conn, err = plugin.Dial(ctx, port); err != nil {
-		return c.withExit(fmt.Errorf("plugin %s: %w%s", c.server.Title(), err, c.said()))
+		return c.withExit(fmt.Errorf("plugin %s: %w%s", c.server.Title(), err, c.lastOutput()))
 	}
 	c.rpc = pulumirpc.NewConverterClient(c.conn)
 	c.mapper = loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { codegen.RegisterMapperServer(r, o.Mapper) }, o.Warn)
@@ -121,7 +122,7 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 	if err != nil {
 		return nil, err
 	}
-	server, err := runtimes.StartPlugin(ctx, m.Project(directory), source.PluginCommand{
+	server, err := runtimes.StartPlugin(ctx, m.Project(directory), tooling.PluginCommand{
 		Kind: plugin.Converter, Name: c.name, Version: m.Version, Args: o.Runtimes.LogFlags, Directory: here, Environment: os.Environ(), Output: o.Output,
 	}, o.Runtimes)
 	if err != nil {
@@ -132,7 +133,7 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 
 // State converts a state. The arguments are the converter's own; most take the path of a file. If one of the remarks is an error, the state
 // could not be converted.
-func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []source.Remark, error) {
+func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []tooling.Remark, error) {
 	answer, err := c.rpc.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.mapperAddress, Args: args, LoaderTarget: c.loaderAddress})
 	if err != nil {
 		return nil, nil, c.failed(ctx, "states", err)
@@ -158,7 +159,7 @@ type Program struct {
 
 // Program converts a program to PCL, the language from which programs in all others are generated. If one of the remarks is an error, the
 // program could not be converted.
-func (c *Converter) Program(ctx context.Context, p Program) ([]source.Remark, error) {
+func (c *Converter) Program(ctx context.Context, p Program) ([]tooling.Remark, error) {
 	answer, err := c.rpc.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{
 		SourceDirectory: p.Directory, TargetDirectory: p.Target, GeneratedProjectDirectory: p.Project, Args: p.Args,
 		MapperTarget: c.mapperAddress, LoaderTarget: c.loaderAddress,
@@ -190,12 +191,12 @@ func (c *Converter) failed(ctx context.Context, what string, err error) error {
 	default:
 		return fmt.Errorf("%s: %s", c.name, message)
 	}
-	return fmt.Errorf("plugin %s: %s%s", c.server.Title(), message, c.said())
+	return fmt.Errorf("plugin %s: %s%s", c.server.Title(), message, c.lastOutput())
 }
 
-// said returns the last output of the converter, to be appended to an error; "" if there is none.
-func (c *Converter) said() string {
-	if text := c.server.Said(); text != "" {
+// lastOutput returns the last output of the converter, to be appended to an error; "" if there is none.
+func (c *Converter) lastOutput() string {
+	if text := c.server.LastOutput(); text != "" {
 		return "\n" + terminal.Plain(text)
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Generation is a program in PCL to be written in another language.
@@ -19,7 +20,7 @@ type Generation struct {
 
 // Generate writes a program in the language of a runtime, with its language plugin and the schemas that o.Runtimes serves. Of the other
 // options only Output is used. Errors are those of [runtimes.Writer]. If one of the remarks is an error, the program is not usable.
-func Generate(ctx context.Context, runtime string, g Generation, o Options) ([]source.Remark, error) {
+func Generate(ctx context.Context, runtime string, g Generation, o Options) ([]tooling.Remark, error) {
 	writer, err := runtimes.Writer(ctx, runtime, o.Runtimes, o.Output)
 	if err != nil {
 		return nil, err

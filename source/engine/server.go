@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -128,7 +128,7 @@ func (h *handler) SetRootResource(_ context.Context, req *pulumirpc.SetRootResou
 }
 
 func (h *handler) StartDebugging(_ context.Context, req *pulumirpc.StartDebuggingRequest) (*emptypb.Empty, error) {
-	h.log(source.Waiting(terminal.Plain(req.GetMessage()), req.GetConfig().AsMap()))
+	h.log(tooling.Waiting(terminal.Plain(req.GetMessage()), req.GetConfig().AsMap()))
 	return &emptypb.Empty{}, nil
 }
 

@@ -188,10 +188,10 @@ func (p *Program) build(ctx context.Context, target string, debug bool, log func
 	if err != nil {
 		return err
 	}
-	said := false
+	logged := false
 	compiling := func() {
-		if !said {
-			said = true
+		if !logged {
+			logged = true
 			log(stages.LogMessage{Severity: stages.Info, Message: "compiling the program with Go", Ephemeral: true})
 		}
 	}

@@ -12,21 +12,22 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // Runtime builds and runs Go programs and plugins.
 type Runtime struct{}
 
-var _ source.Runtime = Runtime{}
+var _ tooling.Runtime = Runtime{}
 
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
 
 // StartPlugin builds a plugin and runs it.
-func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	if c.Dynamic {
-		return nil, source.ErrNoPlugins // the SDK for Go has no dynamic resources
+		return nil, tooling.ErrNoPlugins // the SDK for Go has no dynamic resources
 	}
 	if c.Debug != nil {
 		return startDebugged(ctx, p, c)
@@ -39,7 +40,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 }
 
 // startDebugged runs a plugin in the debugger.
-func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func startDebugged(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	d, err := newDelve(c.Name, c.Debug)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand
 
 // Install downloads the modules that a program needs, unless it is built already. A program without a go.sum, such as a template, gets one;
 // an existing one stays as it is.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	if p.Option("binary") != "" {
 		return nil
 	}
@@ -71,9 +72,9 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	get := direct.HowToGet("Go", "golang", "go")
 	if lacksSums(p.Directory) {
-		return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "tidy")
+		return direct.Install(ctx, p.Directory, nil, output, get, "go", "mod", "tidy")
 	}
-	return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "download")
+	return direct.Install(ctx, p.Directory, nil, output, get, "go", "mod", "download")
 }
 
 // lacksSums reports whether a directory's module has no go.sum beside its go.mod.
@@ -90,10 +91,10 @@ func lacksSums(directory string) bool {
 }
 
 // About returns the go command.
-func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
 	tool, err := direct.Version(ctx, p.Directory, "go", "version")
 	if err != nil {
 		return nil, err
 	}
-	return []source.Tool{tool}, nil
+	return []tooling.Tool{tool}, nil
 }

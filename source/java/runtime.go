@@ -10,20 +10,21 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Runtime runs programs and plugins with Maven, with Gradle, or as jars.
 type Runtime struct{}
 
-var _ source.Runtime = Runtime{}
+var _ tooling.Runtime = Runtime{}
 
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
 
 // StartPlugin compiles a plugin and runs it.
-func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	if c.Dynamic || c.Kind == plugin.Analyzer {
-		return nil, source.ErrNoPlugins // the SDK for Java has neither dynamic resources nor policies
+		return nil, tooling.ErrNoPlugins // the SDK for Java has neither dynamic resources nor policies
 	}
 	program := New(p)
 	b, java, err := program.prepare(ctx)
@@ -54,21 +55,21 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 }
 
 // Install downloads the dependencies of a program and compiles it, unless it is built already.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	b, _, err := New(p).prepare(ctx)
 	if err != nil || b.tool == jar {
 		return err
 	}
-	return direct.Install(ctx, b.directory, nil, said, "", b.executable, b.compileArguments()...)
+	return direct.Install(ctx, b.directory, nil, output, "", b.executable, b.compileArguments()...)
 }
 
 // About returns the JDK and the build tool of a program.
-func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
 	b, java, err := New(p).prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tools := []source.Tool{{Name: "java", Version: java.version, Path: java.java}}
+	tools := []tooling.Tool{{Name: "java", Version: java.version, Path: java.java}}
 	if b.tool == jar {
 		return tools, nil
 	}
@@ -82,5 +83,5 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 	if exit.Code != 0 || version == "" {
 		return tools, fmt.Errorf("%s does not tell its version (%s)%s", b.executable, exit.Status, direct.Below(stderr))
 	}
-	return append(tools, source.Tool{Name: string(b.tool), Version: version, Path: b.executable}), nil
+	return append(tools, tooling.Tool{Name: string(b.tool), Version: version, Path: b.executable}), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/java"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -203,7 +204,7 @@ func TestAPluginIsCompiledAndRunFromAnotherDirectory(t *testing.T) {
 	elsewhere, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	said := make(chan string, 10)
-	server, err := java.Runtime{}.StartPlugin(context.Background(), p, source.PluginCommand{
+	server, err := java.Runtime{}.StartPlugin(context.Background(), p, tooling.PluginCommand{
 		Kind: plugin.Resource, Name: "component", Args: []string{"127.0.0.1:1"}, Directory: elsewhere, Environment: os.Environ(),
 		Output: func(l plugin.Line) { said <- l.Text },
 	})
@@ -217,8 +218,8 @@ func TestAPluginIsCompiledAndRunFromAnotherDirectory(t *testing.T) {
 	require.Contains(t, line, "--file "+filepath.Join(p.Directory, "pom.xml")+" ")
 	require.Contains(t, line, "-Dexec.args=127.0.0.1:1")
 
-	_, err = java.Runtime{}.StartPlugin(context.Background(), p, source.PluginCommand{Kind: plugin.Analyzer})
-	require.ErrorIs(t, err, source.ErrNoPlugins)
+	_, err = java.Runtime{}.StartPlugin(context.Background(), p, tooling.PluginCommand{Kind: plugin.Analyzer})
+	require.ErrorIs(t, err, tooling.ErrNoPlugins)
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -20,21 +21,21 @@ import (
 type Generator struct {
 	Runtime
 	Language string
-	Said     func(plugin.Line) // receives the output of the language plugin; nil discards
+	Output   func(plugin.Line) // receives the output of the language plugin; nil discards
 }
 
-var _ source.Generator = Generator{}
+var _ tooling.Generator = Generator{}
 
 // Generate writes an SDK with the language plugin.
-func (g Generator) Generate(ctx context.Context, sdk source.SDK, loader string) ([]source.Remark, error) {
+func (g Generator) Generate(ctx context.Context, sdk tooling.SDK, loader string) ([]tooling.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: sdk.Directory, Directory: sdk.Directory, Entry: "."}
-	var remarks []source.Remark
-	err := g.with(ctx, p, g.said(), func(h *host, _ *pulumirpc.ProgramInfo) error {
+	var remarks []tooling.Remark
+	err := g.with(ctx, p, g.output(), func(h *host, _ *pulumirpc.ProgramInfo) error {
 		answer, err := h.client.GeneratePackage(ctx, &pulumirpc.GeneratePackageRequest{
 			Directory: sdk.Directory, Schema: string(sdk.Schema), ExtraFiles: sdk.Extra, LoaderTarget: loader, Local: sdk.Local,
 		})
 		if status.Code(err) == codes.Unimplemented {
-			return source.ErrNoGenerator
+			return tooling.ErrNoGenerator
 		}
 		for _, d := range answer.GetDiagnostics() {
 			remarks = append(remarks, remark(d))
@@ -45,7 +46,7 @@ func (g Generator) Generate(ctx context.Context, sdk source.SDK, loader string) 
 }
 
 // remark returns a diagnostic on one line.
-func remark(d *codegenrpc.Diagnostic) source.Remark {
+func remark(d *codegenrpc.Diagnostic) tooling.Remark {
 	text := d.GetSummary()
 	if d.GetDetail() != "" {
 		text += "; " + d.GetDetail()
@@ -53,13 +54,13 @@ func remark(d *codegenrpc.Diagnostic) source.Remark {
 	if at := d.GetSubject(); at.GetFilename() != "" {
 		text = fmt.Sprintf("%s:%d: %s", at.GetFilename(), at.GetStart().GetLine(), text)
 	}
-	return source.Remark{Text: terminal.Plain(text), IsError: d.GetSeverity() == codegenrpc.DiagnosticSeverity_DIAG_ERROR}
+	return tooling.Remark{Text: terminal.Plain(text), IsError: d.GetSeverity() == codegenrpc.DiagnosticSeverity_DIAG_ERROR}
 }
 
 // Link adds SDKs to the dependencies of a program, with the language plugin. If the plugin does not support this, the author has to do it.
-func (g Generator) Link(ctx context.Context, p source.Project, list []source.LinkedSDK, loader string) (string, error) {
+func (g Generator) Link(ctx context.Context, p source.Project, list []tooling.LinkedSDK, loader string) (string, error) {
 	var instructions string
-	err := g.with(ctx, p, g.said(), func(h *host, info *pulumirpc.ProgramInfo) error {
+	err := g.with(ctx, p, g.output(), func(h *host, info *pulumirpc.ProgramInfo) error {
 		req := &pulumirpc.LinkRequest{Info: info, LoaderTarget: loader}
 		for _, sdk := range list {
 			req.Packages = append(req.Packages, &pulumirpc.LinkRequest_LinkDependency{
@@ -68,7 +69,7 @@ func (g Generator) Link(ctx context.Context, p source.Project, list []source.Lin
 		}
 		answer, err := h.client.Link(ctx, req)
 		if status.Code(err) == codes.Unimplemented {
-			return source.ErrNoGenerator
+			return tooling.ErrNoGenerator
 		}
 		instructions = terminal.Plain(answer.GetImportInstructions())
 		return err
@@ -76,19 +77,19 @@ func (g Generator) Link(ctx context.Context, p source.Project, list []source.Lin
 	return instructions, err
 }
 
-func (g Generator) said() func(plugin.Line) {
-	if g.Said == nil {
+func (g Generator) output() func(plugin.Line) {
+	if g.Output == nil {
 		return func(plugin.Line) {}
 	}
-	return g.Said
+	return g.Output
 }
 
 // Write writes a program in the plugin's language, from one in PCL (protocol.md 6.1). If one of the remarks is an error, the program is not
 // usable.
-func (g Generator) Write(ctx context.Context, req *pulumirpc.GenerateProjectRequest) ([]source.Remark, error) {
+func (g Generator) Write(ctx context.Context, req *pulumirpc.GenerateProjectRequest) ([]tooling.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: req.GetSourceDirectory(), Directory: req.GetSourceDirectory(), Entry: "."}
-	var remarks []source.Remark
-	err := g.with(ctx, p, g.said(), func(h *host, _ *pulumirpc.ProgramInfo) error {
+	var remarks []tooling.Remark
+	err := g.with(ctx, p, g.output(), func(h *host, _ *pulumirpc.ProgramInfo) error {
 		answer, err := h.client.GenerateProject(ctx, req)
 		if status.Code(err) == codes.Unimplemented {
 			return errors.New("it cannot write programs; a newer version may")
@@ -114,8 +115,8 @@ func dependency(pkg stages.Package) *pulumirpc.PackageDependency {
 }
 
 // Remarks reads diagnostics from their form on the wire.
-func Remarks(list []*codegenrpc.Diagnostic) []source.Remark {
-	var out []source.Remark
+func Remarks(list []*codegenrpc.Diagnostic) []tooling.Remark {
+	var out []tooling.Remark
 	for _, d := range list {
 		out = append(out, remark(d))
 	}

@@ -56,12 +56,12 @@ func reason(err error) string {
 	return cmp.Or(strings.TrimSpace(st.Message()), fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code()))
 }
 
-// said returns the last output of the plugin, to be appended to an error; "" if there is none.
-func (h *host) said() string {
-	if h.process == nil || h.process.Said() == "" {
+// lastOutput returns the last output of the plugin, to be appended to an error; "" if there is none.
+func (h *host) lastOutput() string {
+	if h.process == nil || h.process.LastOutput() == "" {
 		return ""
 	}
-	return "\n" + terminal.Plain(h.process.Said())
+	return "\n" + terminal.Plain(h.process.LastOutput())
 }
 
 func startHost(ctx context.Context, p source.Project, o Options, engine string, output func(plugin.Line)) (*host, error) {
@@ -111,7 +111,7 @@ func (h *host) connect(ctx context.Context, port int) error {
 				return errors.New(terminal.Plain(exit.Error()))
 			}
 		}
-		return fmt.Errorf("plugin %s: %w%s", h.title(), err, h.said())
+		return fmt.Errorf("plugin %s: %w%s", h.title(), err, h.lastOutput())
 	}
 	h.conn, h.client = conn, pulumirpc.NewLanguageRuntimeClient(conn)
 	if h.process != nil || h.inline {

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Plugin is a plugin in source form that a language plugin runs (protocol.md 1.10).
@@ -27,18 +28,18 @@ type Plugin struct {
 	cancel  context.CancelFunc
 	reader  conc.WaitGroup
 	// exited ends with a *plugin.ExitError as its cause when the plugin has ended.
-	exited context.Context
-	exit   context.CancelCauseFunc
-	out    [2]plugin.Splitter // standard output and standard error
-	first  *plugin.Piece      // of standard output: the port; nil before it is written
-	last   plugin.Tail
-	said   func(plugin.Line) // nil discards
+	exited  context.Context
+	exit    context.CancelCauseFunc
+	out     [2]plugin.Splitter // standard output and standard error
+	first   *plugin.Piece      // of standard output: the port; nil before it is written
+	last    plugin.Tail
+	receive func(plugin.Line) // nil discards
 }
 
 // startPlugin starts the language plugin of o and makes it run the plugin in p's directory. It returns when the plugin has written its
-// port, which may take minutes. The caller must Stop the plugin. The error is [source.ErrNoPlugins] if the language plugin runs only
+// port, which may take minutes. The caller must Stop the plugin. The error is [tooling.ErrNoPlugins] if the language plugin runs only
 // programs.
-func startPlugin(ctx context.Context, p source.Project, o Options, c source.PluginCommand) (*Plugin, error) {
+func startPlugin(ctx context.Context, p source.Project, o Options, c tooling.PluginCommand) (*Plugin, error) {
 	info, err := New(p, o).info()
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 	if err != nil {
 		return nil, err
 	}
-	x := &Plugin{name: c.Name, sources: p.Directory, host: h, said: c.Output}
+	x := &Plugin{name: c.Name, sources: p.Directory, host: h, receive: c.Output}
 	x.out[0].Emit, x.out[1].Emit = x.stdout, x.stderr
 	x.exited, x.exit = context.WithCancelCause(context.WithoutCancel(ctx))
 	var running context.Context
@@ -79,7 +80,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 			return nil, cause
 		}
 		if status.Code(err) == codes.Unimplemented {
-			return nil, source.ErrNoPlugins
+			return nil, tooling.ErrNoPlugins
 		}
 		return nil, err // nil for a plugin in the foreground, which has ended
 	}
@@ -111,7 +112,7 @@ func (x *Plugin) awaitPort(stream pluginStream) error {
 }
 
 // show passes on the output of the plugin, until it has ended.
-func (x *Plugin) show(stream pluginStream, f *source.Foreground) error {
+func (x *Plugin) show(stream pluginStream, f *tooling.Foreground) error {
 	for {
 		m, err := stream.Recv()
 		if err != nil {
@@ -176,8 +177,8 @@ func (x *Plugin) stderr(p plugin.Piece) {
 
 func (x *Plugin) say(l plugin.Line) {
 	x.last.Add(l)
-	if x.said != nil {
-		x.said(l)
+	if x.receive != nil {
+		x.receive(l)
 	}
 }
 
@@ -195,8 +196,8 @@ func (x *Plugin) output(heading string) string {
 // Title returns the name of the plugin for messages, with the folder of its sources.
 func (x *Plugin) Title() string { return x.name + " [" + x.sources + "]" }
 
-// Said returns the last lines of the plugin's output.
-func (x *Plugin) Said() string { return terminal.Plain(x.last.Text("it wrote:")) }
+// LastOutput returns the last lines of the plugin's output.
+func (x *Plugin) LastOutput() string { return terminal.Plain(x.last.Text("it wrote:")) }
 
 // Port returns the TCP port on which the plugin serves.
 func (x *Plugin) Port(context.Context) (int, error) { return x.port, nil }

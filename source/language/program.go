@@ -167,7 +167,7 @@ func (p *Program) failed(ctx context.Context, h *host, what string, err error) e
 		if what == running {
 			return err // later output of the plugin is shown
 		}
-		return fmt.Errorf("%w%s", err, h.said())
+		return fmt.Errorf("%w%s", err, h.lastOutput())
 	}
 	p.mu.Lock()
 	if p.host == h {

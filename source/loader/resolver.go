@@ -15,7 +15,7 @@ import (
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -57,7 +57,7 @@ func (r *resolver) ResolvePackage(ctx context.Context, req *pulumirpc.PackageSpe
 	if err != nil {
 		return nil, err
 	}
-	is, err := source.ReadPackageSchema([]byte(text))
+	is, err := tooling.ReadPackageSchema([]byte(text))
 	if err != nil {
 		return nil, status.Errorf(codes.FailedPrecondition, "the schema of %s: %v", req.GetSource(), err)
 	}

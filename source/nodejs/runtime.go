@@ -9,12 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Runtime runs programs and plugins in node.
 type Runtime struct{}
 
-var _ source.Runtime = Runtime{}
+var _ tooling.Runtime = Runtime{}
 
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
@@ -27,7 +28,7 @@ const (
 )
 
 // StartPlugin runs a plugin in node. Policy packs get the directory of their sources after the arguments, other plugins before.
-func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func (Runtime) StartPlugin(_ context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	executable, err := executableOf(p, c.Name)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 
 // Install installs the dependencies of the package of a program, whose package.json is in the directory of the program or above. A package
 // of a workspace is installed with the whole workspace.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	of, found := manifestAbove(p.Directory)
 	if !found {
 		return fmt.Errorf("there is no package.json in %s or above; `npm init` makes one", p.Directory)
@@ -76,24 +77,24 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil {
 		return err
 	}
-	return direct.Install(ctx, installedFrom(of.directory), nil, said, m.get, m.name, m.args...)
+	return direct.Install(ctx, installedFrom(of.directory), nil, output, m.get, m.name, m.args...)
 }
 
 // About returns node and the package manager of the program.
-func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
 	node, err := direct.Version(ctx, p.Directory, interpreterOf(p), "--version")
 	if err != nil {
 		return nil, err
 	}
 	m, err := managerOf(p)
 	if err != nil || m.name == node.Name {
-		return []source.Tool{node}, err
+		return []tooling.Tool{node}, err
 	}
 	tool, err := direct.Version(ctx, p.Directory, m.name, "--version")
 	if err != nil {
-		return []source.Tool{node}, err
+		return []tooling.Tool{node}, err
 	}
-	return []source.Tool{node, tool}, nil
+	return []tooling.Tool{node, tool}, nil
 }
 
 // located returns the path of a plugin's sources, or of the entry point in them.

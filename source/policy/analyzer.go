@@ -73,7 +73,7 @@ func (a *Analyzer) connect(ctx context.Context) error {
 		if context.Cause(ctx) == nil && errors.As(a.served.ExitedWithin(exitPatience), &exit) {
 			return errors.New(terminal.Plain(exit.Error()))
 		}
-		return fmt.Errorf("%w%s", err, a.said())
+		return fmt.Errorf("%w%s", err, a.lastOutput())
 	}
 	a.rpc = pulumirpc.NewAnalyzerClient(a.conn)
 	return nil
@@ -273,12 +273,12 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 	case a.info.Name != "":
 		return errors.New(message)
 	}
-	return fmt.Errorf("%s the policy pack in %s: %s%s", doing, a.directory, message, a.said())
+	return fmt.Errorf("%s the policy pack in %s: %s%s", doing, a.directory, message, a.lastOutput())
 }
 
-// said returns the last output of the pack, to be appended to an error; "" if there is none.
-func (a *Analyzer) said() string {
-	if text := a.served.Said(); text != "" {
+// lastOutput returns the last output of the pack, to be appended to an error; "" if there is none.
+func (a *Analyzer) lastOutput() string {
+	if text := a.served.LastOutput(); text != "" {
 		return "\n" + terminal.Plain(text)
 	}
 	return ""

@@ -17,6 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -30,7 +31,7 @@ type Options struct {
 	// Schemas serves the Loader and the Mapper to packs that are plugins of a language; nil when there are none.
 	Schemas source.Service
 	// Debug selects the packs that wait for a debugger, by the names of their folders.
-	Debug source.Debug
+	Debug tooling.Debug
 	// Required is set for a pack that somebody other than the user requires; nil for the user's own.
 	Required *Required
 }
@@ -195,7 +196,7 @@ func (p *Pack) start(
 	}
 	env = append(env, p.variables...)
 	runtime, environment := p.project.Runtime, append(os.Environ(), env...)
-	c := source.PluginCommand{
+	c := tooling.PluginCommand{
 		Kind: plugin.Analyzer, Name: p.name(), Version: p.version, Args: []string{engine}, Environment: environment, Output: output,
 	}
 	if p.options.Debug.Plugin(filepath.Base(p.directory)) {
@@ -203,7 +204,7 @@ func (p *Pack) start(
 	}
 	options := runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine, Schemas: p.options.Schemas}
 	server, err := runtimes.StartHosted(ctx, p.project, c, options)
-	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {
+	if !errors.Is(err, tooling.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {
 		return server, err
 	}
 	shim, err := p.options.Finder.Find(plugin.Analyzer, "policy-"+runtime, "")
@@ -216,14 +217,14 @@ func (p *Pack) start(
 	if !errors.As(err, new(*plugin.MissingError)) {
 		return nil, err
 	}
-	if server, err = runtimes.StartDirect(ctx, p.project, c); !errors.Is(err, source.ErrNoPlugins) {
+	if server, err = runtimes.StartDirect(ctx, p.project, c); !errors.Is(err, tooling.ErrNoPlugins) {
 		return server, err
 	}
 	var acquiring error
 	if options.Acquire = p.options.Acquire; options.Acquire != nil {
 		server, err = runtimes.StartHosted(ctx, p.project, c, options)
 		var unsupported *runtimes.UnsupportedRuntimeError
-		if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, &unsupported) {
+		if !errors.Is(err, tooling.ErrNoPlugins) && !errors.As(err, &unsupported) {
 			return server, err
 		}
 		if unsupported != nil {

@@ -38,7 +38,7 @@ type toolTable struct {
 
 // declare makes a pyproject.toml beside the requirements.txt of a program that has none, because uv and poetry read only a pyproject.toml.
 // The requirements.txt stays (decision 0034).
-func declare(ctx context.Context, p source.Project, t toolchain, said func(plugin.Line)) error {
+func declare(ctx context.Context, p source.Project, t toolchain, output func(plugin.Line)) error {
 	folder := required(p.Directory)
 	if folder == "" || checkDeclared(p, t) == nil {
 		return nil // there is no requirements.txt, or it is not needed
@@ -61,8 +61,8 @@ func declare(ctx context.Context, p source.Project, t toolchain, said func(plugi
 	if err := os.WriteFile(made, b.Bytes(), 0o666); err != nil {
 		return err
 	}
-	if said != nil {
-		said(plugin.Line{Piece: plugin.Piece{Text: fmt.Sprintf("made %s from requirements.txt; %s reads only the former: keep what the program needs there", made, t)}})
+	if output != nil {
+		output(plugin.Line{Piece: plugin.Piece{Text: fmt.Sprintf("made %s from requirements.txt; %s reads only the former: keep what the program needs there", made, t)}})
 	}
 	return nil
 }

@@ -96,13 +96,13 @@ func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) erro
 		return nil
 	}
 	log(stages.LogMessage{Severity: stages.Info, Message: absent.problem + ": making it"})
-	var said []string
+	var output []string
 	err = Runtime{}.Install(ctx, p.project, func(l plugin.Line) {
-		said = append(said, l.Text)
+		output = append(output, l.Text)
 		log(stages.LogMessage{Severity: stages.Info, Message: l.Text, Ephemeral: true})
 	})
 	if err != nil {
-		return fmt.Errorf("%s, and it could not be made: %w%s", absent.problem, err, direct.Below(strings.Join(said, "\n")))
+		return fmt.Errorf("%s, and it could not be made: %w%s", absent.problem, err, direct.Below(strings.Join(output, "\n")))
 	}
 	return nil
 }

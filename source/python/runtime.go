@@ -17,18 +17,19 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Runtime runs programs and plugins in the interpreter of their virtual environment.
 type Runtime struct{}
 
-var _ source.Runtime = Runtime{}
+var _ tooling.Runtime = Runtime{}
 
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
 
 // StartPlugin runs a plugin: its __main__.py, or a package through the SDK, which finds the components in it.
-func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	e, err := find(ctx, p, !c.Dynamic && c.Kind != plugin.Analyzer)
 	if err != nil {
 		return nil, err
@@ -70,13 +71,13 @@ const noModule = "ModuleNotFoundError: No module named 'pulumi'"
 // Port waits until the plugin has written its port.
 func (s *server) Port(ctx context.Context) (int, error) {
 	port, err := s.Server.Port(ctx)
-	if err != nil && strings.Contains(s.Said(), noModule) {
+	if err != nil && strings.Contains(s.LastOutput(), noModule) {
 		return 0, fmt.Errorf("plugin %s: %w", s.Title(), s.environment.withoutSDK(s.project))
 	}
 	return port, err
 }
 
-func pluginArguments(p source.Project, c source.PluginCommand) ([]string, error) {
+func pluginArguments(p source.Project, c tooling.PluginCommand) ([]string, error) {
 	folder := filepath.Join(p.Directory, p.Entry)
 	switch {
 	case c.Dynamic:
@@ -119,13 +120,13 @@ func projectName(directory string) (string, error) {
 // Install installs the dependencies of a program: with uv or poetry from their lock files, or with pip from requirements.txt or
 // pyproject.toml. It makes the virtual environment of the project if that does not exist, and for uv and poetry a pyproject.toml from a
 // requirements.txt.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
 	t, err := toolchainOf(p)
 	if err != nil {
 		return err
 	}
 	if _, missing := exec.LookPath(string(t)); t != pip && missing == nil {
-		if err := declare(ctx, p, t, said); err != nil {
+		if err := declare(ctx, p, t, output); err != nil {
 			return err
 		}
 		if err := checkDeclared(p, t); err != nil {
@@ -134,9 +135,9 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	switch t {
 	case uv:
-		return direct.Install(ctx, p.Directory, uvVariables(p), said, "install it with `pipx install uv`", "uv", "sync")
+		return direct.Install(ctx, p.Directory, uvVariables(p), output, "install it with `pipx install uv`", "uv", "sync")
 	case poetry:
-		return direct.Install(ctx, p.Directory, nil, said, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
+		return direct.Install(ctx, p.Directory, nil, output, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
 	}
 	e := environment{toolchain: pip}
 	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, plugin.PluginManifest))); err != nil {
@@ -148,10 +149,10 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	if e.folder != "" {
 		if executableIn(e.folder, "python") == "" {
-			if said != nil {
-				said(plugin.Line{Piece: plugin.Piece{Text: "Creating virtual environment..."}}) // scripts search for these words
+			if output != nil {
+				output(plugin.Line{Piece: plugin.Piece{Text: "Creating virtual environment..."}}) // scripts search for these words
 			}
-			if err := direct.Install(ctx, p.Directory, nil, said, "", python, "-m", "venv", e.folder); err != nil {
+			if err := direct.Install(ctx, p.Directory, nil, output, "", python, "-m", "venv", e.folder); err != nil {
 				return err
 			}
 		}
@@ -166,7 +167,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	default:
 		return fmt.Errorf("there is no requirements.txt in %s; write `pulumi>=3` and what else the program needs into it", p.Directory)
 	}
-	return direct.Install(ctx, p.Directory, nil, said, "", python, args...)
+	return direct.Install(ctx, p.Directory, nil, output, "", python, args...)
 }
 
 // checkDeclared refuses a program for uv or poetry without a pyproject.toml, from which both read the dependencies.
@@ -199,7 +200,7 @@ func checkDeclared(p source.Project, t toolchain) error {
 var ofTool = regexp.MustCompile(`\d+(\.\d+)+`)
 
 // About returns the interpreter of a program and its toolchain.
-func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
 	e, err := find(ctx, p, false)
 	if err != nil {
 		return nil, err
@@ -210,7 +211,7 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 	}
 	python.Name = "python"
 	python.Version = strings.TrimPrefix(python.Version, "Python ")
-	tools := []source.Tool{python}
+	tools := []tooling.Tool{python}
 	if e.toolchain != pip {
 		tool, err := direct.Version(ctx, p.Directory, string(e.toolchain), "--version")
 		if err != nil {

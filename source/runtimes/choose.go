@@ -24,6 +24,7 @@ import (
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
 	"github.com/sluice-iac/sluice/source/python"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/source/yaml"
 )
 
@@ -85,7 +86,7 @@ func (e *UnsupportedRuntimeError) Error() string {
 // runtime ("go:12345,...", protocol.md 1.9), else the language plugin if there is one, else one without a plugin (protocol.md 6.5). YAML
 // programs are evaluated in this process unless the user requires their plugin. The error is an *[UnsupportedRuntimeError], or reports a
 // malformed environment or project. A missing plugin that may be installed is installed at its first use, which then returns the error.
-func Choose(runtime string, o Options) (source.Runtime, error) {
+func Choose(runtime string, o Options) (tooling.Runtime, error) {
 	if runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		port, err := attached(runtime, o.Finder)
 		if port == 0 {
@@ -103,7 +104,7 @@ func Choose(runtime string, o Options) (source.Runtime, error) {
 }
 
 // hosted returns the language plugin of a runtime.
-func hosted(runtime string, o Options) (source.Runtime, error) {
+func hosted(runtime string, o Options) (tooling.Runtime, error) {
 	port, err := attached(runtime, o.Finder)
 	if err != nil {
 		return nil, err
@@ -128,17 +129,17 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 }
 
 // ChooseGenerator returns the generator of SDKs for a language: its language plugin, even if programs run without it. YAML programs need
-// none. A missing plugin is installed if it is available separately. The error is a *[source.NoGeneratorError] if there is none.
-func ChooseGenerator(ctx context.Context, name string, o Options, said func(plugin.Line)) (source.Generator, error) {
+// none. A missing plugin is installed if it is available separately. The error is a *[tooling.NoGeneratorError] if there is none.
+func ChooseGenerator(ctx context.Context, name string, o Options, output func(plugin.Line)) (tooling.Generator, error) {
 	if name == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		if port, err := attached(name, o.Finder); port == 0 {
 			return yaml.Generator{}, err
 		}
 	}
-	g, err := Writer(ctx, name, o, said)
+	g, err := Writer(ctx, name, o, output)
 	var missing *plugin.MissingError
 	if errors.As(err, &missing) {
-		return nil, &source.NoGeneratorError{Language: name, WithPulumi: comesWithPulumi(name), Looked: places(o.Finder), Acquiring: missing.Acquiring}
+		return nil, &tooling.NoGeneratorError{Language: name, WithPulumi: comesWithPulumi(name), Looked: places(o.Finder), Acquiring: missing.Acquiring}
 	}
 	return g, err
 }
@@ -158,7 +159,7 @@ func acquired(ctx context.Context, runtime string, o Options, unsupported Unsupp
 }
 
 // direct returns the runtime that works without a language plugin, nil if there is none.
-func direct(runtime string) source.Runtime {
+func direct(runtime string) tooling.Runtime {
 	switch runtime {
 	case "nodejs", "bun":
 		return nodejs.Runtime{}
@@ -174,8 +175,8 @@ func direct(runtime string) source.Runtime {
 
 // Writer returns the generator of programs in a language, from PCL: its language plugin, even if programs run without it. A missing plugin
 // is installed if it is available separately. The error is a *[plugin.MissingError] if there is none.
-func Writer(ctx context.Context, name string, o Options, said func(plugin.Line)) (language.Generator, error) {
-	g := language.Generator{Language: name, Said: said}
+func Writer(ctx context.Context, name string, o Options, output func(plugin.Line)) (language.Generator, error) {
+	g := language.Generator{Language: name, Output: output}
 	port, err := attached(name, o.Finder)
 	if g.Engine, g.Port = o.Engine, port; err != nil || port != 0 {
 		return g, err
@@ -190,21 +191,21 @@ func Writer(ctx context.Context, name string, o Options, said func(plugin.Line))
 
 // StartPlugin starts a plugin in source form: through the language plugin if that runs plugins, else directly. Errors are those of
 // [StartHosted] and [StartDirect].
-func StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {
+func StartPlugin(ctx context.Context, p source.Project, c tooling.PluginCommand, o Options) (plugin.Server, error) {
 	server, err := StartHosted(ctx, p, c, o)
-	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*UnsupportedRuntimeError)) {
+	if !errors.Is(err, tooling.ErrNoPlugins) && !errors.As(err, new(*UnsupportedRuntimeError)) {
 		return server, err
 	}
 	server, directErr := StartDirect(ctx, p, c)
-	if errors.Is(directErr, source.ErrNoPlugins) {
+	if errors.Is(directErr, tooling.ErrNoPlugins) {
 		return nil, err
 	}
 	return server, directErr
 }
 
 // StartHosted starts a plugin through the language plugin of its runtime. The error is an *[UnsupportedRuntimeError] if there is no
-// language plugin, and [source.ErrNoPlugins] if it runs only programs.
-func StartHosted(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {
+// language plugin, and [tooling.ErrNoPlugins] if it runs only programs.
+func StartHosted(ctx context.Context, p source.Project, c tooling.PluginCommand, o Options) (plugin.Server, error) {
 	r, err := hosted(p.Runtime, o)
 	if err != nil {
 		return nil, err
@@ -212,11 +213,11 @@ func StartHosted(ctx context.Context, p source.Project, c source.PluginCommand, 
 	return r.StartPlugin(ctx, p, c)
 }
 
-// StartDirect starts a plugin without a language plugin. The error is [source.ErrNoPlugins] if the runtime does not support that.
-func StartDirect(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+// StartDirect starts a plugin without a language plugin. The error is [tooling.ErrNoPlugins] if the runtime does not support that.
+func StartDirect(ctx context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
 	r := direct(p.Runtime)
 	if r == nil {
-		return nil, source.ErrNoPlugins
+		return nil, tooling.ErrNoPlugins
 	}
 	return r.StartPlugin(ctx, p, c)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/source/yaml"
 )
 
@@ -31,7 +32,7 @@ func TestALanguagePluginWinsAndSomeRuntimesNeedNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		runtime string
 		env     map[string]string
-		want    source.Runtime
+		want    tooling.Runtime
 	}{
 		"nodejs":                     {"nodejs", nil, nodejs.Runtime{}},
 		"java":                       {"java", nil, java.Runtime{}},

@@ -6,17 +6,18 @@ import (
 	"path/filepath"
 
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 )
 
 // Generator writes the lock file of a package for YAML programs, which names the plugin that serves it (protocol.md 11.10).
 type Generator struct{}
 
-var _ source.Generator = Generator{}
+var _ tooling.Generator = Generator{}
 
 // Generate writes the lock file.
-func (Generator) Generate(_ context.Context, sdk source.SDK, _ string) ([]source.Remark, error) {
-	s, err := source.ReadPackageSchema(sdk.Schema)
+func (Generator) Generate(_ context.Context, sdk tooling.SDK, _ string) ([]tooling.Remark, error) {
+	s, err := tooling.ReadPackageSchema(sdk.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -32,6 +33,6 @@ func (Generator) Generate(_ context.Context, sdk source.SDK, _ string) ([]source
 }
 
 // Link does nothing: programs read the lock files below sdks/.
-func (Generator) Link(context.Context, source.Project, []source.LinkedSDK, string) (string, error) {
+func (Generator) Link(context.Context, source.Project, []tooling.LinkedSDK, string) (string, error) {
 	return "", nil
 }

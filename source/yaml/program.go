@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
@@ -111,7 +112,7 @@ func (e *ProgramError) Error() string { return e.Program + " is not valid:\n" + 
 // Run evaluates the program. Errors in it are reported through the monitor's Log.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if p.project.Debug {
-		return &source.NoDebuggerError{Program: p.project.Program(), Reason: "the language has none"}
+		return &tooling.NoDebuggerError{Program: p.project.Program(), Reason: "the language has none"}
 	}
 	ctx, cancel := host.Wanted(ctx)
 	defer cancel()
@@ -126,7 +127,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 			return err
 		}
 	}
-	return e.conclude(ctx)
+	return e.showDiagnostics(ctx)
 }
 
 // Close does nothing, because no process is kept running.

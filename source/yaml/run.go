@@ -209,8 +209,8 @@ func evaluateOutputs(evaluator *eval.Evaluator, outputs []*ast.Named) map[string
 // maxShown is the largest number of diagnostics to show. A generated program may have one on every line.
 const maxShown = 100
 
-// conclude shows the diagnostics in the order of the file.
-func (e *evaluation) conclude(ctx context.Context) error {
+// showDiagnostics shows the diagnostics in the order of the file.
+func (e *evaluation) showDiagnostics(ctx context.Context) error {
 	found := e.report.Sorted()
 	for i, d := range found {
 		if left := len(found) - i; i >= maxShown && left > 1 {

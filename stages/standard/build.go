@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
@@ -50,12 +49,13 @@ type builder struct {
 	plans     *plan.Plans
 	targets   *targeting.Targets
 	parked    map[int][]stages.Diffed // by the number of the registration that they wait for
-	roots     map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
-	decided   []decided               // by base position; nil until a registration continues a recorded state
 	rechecks  map[int]stages.Diffed   // re-creations whose inputs are being checked again
-	circles   circles
 	possible  *possible.Changes
-	waves     *closure.Waves
+	closures  *closures
+	carrier   *carrier
+	circles   *circles
+	history   *history
+	unmanaged *unmanaged
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
@@ -116,10 +116,10 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if err := b.targets.Uncreated(d.Located, steps); err != nil {
 		return err
 	}
-	if err := b.circular(d, steps); err != nil {
+	if err := b.circles.refuse(d, steps); err != nil {
 		return err
 	}
-	b.noteDecided(d, out.Tasks)
+	b.history.note(d, out.Tasks)
 	if out.Refusal == nil {
 		out.Refusal = b.refuseInterrupted(d, steps)
 	}
@@ -154,7 +154,11 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	case d.Course == stages.ImportFailed:
 		return b.commit(d, nil, x)
 	case d.Course.IsBypassed():
-		return b.decideBypassed(d, x)
+		steps, reply := b.unmanaged.bypass(d)
+		if reply != nil {
+			d.Reply = reply
+		}
+		return b.commit(d, steps, x)
 	case d.Read != nil:
 		return b.read(d, x)
 	case d.Unknown != nil:
@@ -163,123 +167,40 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
 		if d.Course == stages.LeftOut || d.Goal.Custom && !d.Raw {
-			b.askAnew(d, x)
+			b.recheck(d, x)
 			return nil
 		}
 		return b.recreate(d, x)
 	case d.Violation != nil:
 		return b.control.Bail(d.Located, 0, d.Violation)
 	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
-		return b.leaveOut(d, x)
+		steps, err := b.unmanaged.leaveOut(d)
+		if err != nil {
+			return err
+		}
+		return b.commit(d, steps, x)
 	case d.Old == nil:
 		b.decisions.Add(d.URN, rooms.Created)
-		return b.commit(d, b.withPrelude(d, b.step(d, stages.OpCreate)), x)
+		return b.commit(d, b.carrier.prelude(d, newStep(d, stages.OpCreate)), x)
 	case d.Old.External:
 		b.decisions.Add(d.URN, rooms.Created)
-		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+		return b.commit(d, b.carrier.prelude(d, replacementSteps(d, false)...), x)
 	case d.Replaces():
 		return b.replace(d, x)
 	case d.Diff.Changes == providers.DiffSome || len(d.Old.InitErrors) > 0:
 		b.decisions.Add(d.URN, rooms.Updated)
-		s := b.step(d, stages.OpUpdate)
+		s := newStep(d, stages.OpUpdate)
 		s.Keys = nil
 		showLostSettings(s, d)
-		return b.commit(d, b.withPrelude(d, s), x)
+		return b.commit(d, b.carrier.prelude(d, s), x)
 	}
 	if d.Origin == stages.FromImport {
 		d.Reply = importedReply(d.URN, d.Old)
-		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
+		return b.commit(d, b.carrier.provider(d, d.Goal.Provider), x)
 	}
 	b.decisions.Add(d.URN, rooms.Same)
-	own := b.same(d)
-	return b.commit(d, append(b.withPrelude(d, own), b.sameViews(own)...), x)
-}
-
-// step makes a step that answers the registration.
-func (b *builder) step(d stages.Diffed, op stages.Op) *stages.Decision {
-	fresh := d.NewState(d.Checked)
-	return &stages.Decision{
-		StepInfo: stages.StepInfo{
-			Op: op, URN: d.URN, Type: d.Goal.Type, Old: d.Old, New: fresh, Keys: d.Diff.ReplaceKeys, Diffs: d.Diff.ChangedKeys,
-			DetailedDiff: d.Diff.DetailedDiff, Provider: fresh.Provider, Internal: d.Internal, Reason: d.Reason,
-		},
-		Answers: true,
-	}
-}
-
-func (b *builder) same(d stages.Diffed) *stages.Decision {
-	s := b.step(d, stages.OpSame)
-	s.Keys, s.Diffs, s.DetailedDiff = nil, nil, nil
-	return s
-}
-
-// showLostSettings makes the change of a default provider one that is shown and counted if a part of its recorded configuration is
-// missing now: the provider's next calls may depend on it, although nobody may have changed the configuration.
-func showLostSettings(s *stages.Decision, d stages.Diffed) {
-	if !s.Internal {
-		return
-	}
-	diff := property.Diff(providers.Configuration(d.Old.Inputs).Without(providers.VersionKey), providers.Configuration(d.Inputs).Without(providers.VersionKey), nil)
-	if diff == nil || len(diff.Deletes) == 0 {
-		return
-	}
-	s.Internal = false
-	if len(s.Diffs) == 0 {
-		s.Diffs = diff.ChangedKeys()
-	}
-}
-
-// withPrelude puts same steps before the steps of a registration: for the recorded provider that it names and that this run has not
-// registered (steps.md 3.3), and, if there are targets, for resources that it refers to and that nothing else has registered (6.5).
-func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*stages.Decision {
-	var before []*stages.Decision
-	if d.Goal.Custom {
-		before = b.carryForwardProvider(d, d.Goal.Provider)
-	}
-	if b.rooms.Targeting.Targets.IsConstrained() {
-		own := steps[len(steps)-1]
-		more, _ := b.carryReferences(own.New, d.Located) // an included resource may refer to missing ones
-		before = append(before, more...)
-	}
-	return append(before, steps...)
-}
-
-// carryForwardProvider makes the steps that carry forward a recorded provider, and the resources that it refers to, for a resource
-// that names it. It makes none if a registration continues the provider or it is carried forward already (steps.md 3.3). This
-// depends on the recorded state and not on who has started the provider: another registration may have started it, or an import or
-// a refresh of the same one.
-func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.Decision {
-	p := b.rooms.Base.Providers[ref]
-	if p == nil || p.Delete {
-		return nil
-	}
-	if _, claimed := b.rooms.Names.Claimant(p); claimed {
-		return nil
-	}
-	b.decisions.Use(p, d.URN)
-	if b.isGenerated(p.URN) {
-		return nil
-	}
-	b.decisions.Add(p.URN, rooms.Same)
-	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to missing resources
-	s := stages.CarriedForwardStep(p)
-	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: d.URN}
-	return append(steps, s)
-}
-
-// replacement returns the two steps that make the new object. In a create-before-delete the marker comes after it.
-func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Decision {
-	if d.Rechecked != nil {
-		d.Inputs = *d.Rechecked
-	}
-	makes := b.step(d, stages.OpCreateReplacement)
-	marker := b.step(d, stages.OpReplace)
-	marker.Answers = false
-	marker.New = makes.New
-	if deletedFirst {
-		return []*stages.Decision{marker, makes}
-	}
-	return []*stages.Decision{makes, marker}
+	own := sameStep(d)
+	return b.commit(d, append(b.carrier.prelude(d, own), b.carrier.views(own)...), x)
 }
 
 // recreate creates again a member of a closure that a delete-before-replace has deleted (steps.md 3.6).
@@ -293,14 +214,14 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
-	b.rooms.NotInTime(b.control, d.Located, why.Cause)
+	warnTooLate(b.control, b.rooms, d.Located, why.Cause)
 	b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
 	b.decisions.Add(d.URN, rooms.Replaced)
 	d.Reason = why
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
-	steps := b.replacement(d, true)
+	steps := replacementSteps(d, true)
 	steps[1].Keys = why.Properties
-	return b.commitAfter(d, b.withPrelude(d, steps...), o.DeletionsOf(d.Claimed), x)
+	return b.commitAfter(d, b.carrier.prelude(d, steps...), o.DeletionsOf(d.Claimed), x)
 }
 
 // renew is like recreate, for a resource that has been renamed. It has been compared with the deleted state, and is replaced
@@ -309,13 +230,13 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
 	why, _ := b.rooms.Decisions.ReasonOf(d.Claimed)
-	b.rooms.NotInTime(b.control, d.Located, why.Cause)
+	warnTooLate(b.control, b.rooms, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
 		}
 		if d.Rechecked == nil && d.Goal.Custom && !d.Raw { // it was about to be refused
-			b.askAnew(d, x)
+			b.recheck(d, x)
 			return nil
 		}
 		return b.replace(d, x)
@@ -324,14 +245,14 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
-	b.askAnew(d, x)
+	b.recheck(d, x)
 	return nil
 }
 
-// askAnew has the workers check the inputs of a registration again, as those of a new object. Inputs of a resource that was left
+// recheck has the workers check the inputs of a registration again, as those of a new object. Inputs of a resource that was left
 // out have not been checked: it is replaced with another one, and is created again as the program declares it now (decision 0167).
 // The argument d is a copy that lives on.
-func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
+func (b *builder) recheck(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
 }
@@ -342,27 +263,28 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 	b.possible.Note(d)
 	var root *closure.Root
 	if d.Reason.Order != "" {
-		if root = b.rootOrPark(d); root == nil {
-			return nil // it is decided again
+		var first int
+		if root, first = b.closures.begin(d); root == nil {
+			b.parked[first] = append(b.parked[first], d) // and it is decided again
+			return nil
 		}
 	}
 	if err := b.mayReplace(d); err != nil {
 		return err
 	}
 	if root != nil {
-		b.roots[d.Seq] = root
 		return b.advance(root, x)
 	}
 	b.decisions.Add(d.URN, rooms.Replaced)
 	if d.DeletedByClosure {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.rooms.Decisions.DeletionsOf(d.Claimed), x)
+		return b.commitAfter(d, b.carrier.prelude(d, replacementSteps(d, true)...), b.rooms.Decisions.DeletionsOf(d.Claimed), x)
 	}
-	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+	return b.commit(d, b.carrier.prelude(d, replacementSteps(d, false)...), x)
 }
 
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
-	if b.rooms.IsProtected(d.Located, d.IsPending()) {
+	if rooms.IsProtected(b.rooms, d.Located, d.IsPending()) {
 		if err := b.control.BailUnlessDry(d.Located, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}); err != nil {
 			return err
 		}
@@ -377,31 +299,13 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 	return nil
 }
 
-// orderOf returns why the old object is deleted before the new one is created; "" if it is deleted afterwards.
-func orderOf(d stages.Diffed) stages.Order {
-	wish := d.Goal.DeleteBeforeReplace
-	switch {
-	case d.Old.PendingReplacement:
-		return stages.OrderInterrupted
-	case d.DeleteFirst:
-		return stages.OrderName // two objects of that name cannot exist, whatever the program declares (steps.md 3.5)
-	case wish != nil && *wish:
-		return stages.OrderOption
-	case wish != nil:
-		return ""
-	case d.Diff.DeleteBeforeReplace:
-		return stages.OrderProvider
-	}
-	return ""
-}
-
 // read decides a read (steps.md 4.1).
 func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	g := d.Read
 	if g.ID.IsString() && g.ID.AsString() == "" {
 		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
-	if e := b.rooms.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
+	if e := rooms.UnknownInput(b.rooms, d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
 		return b.readUnknown(d, e, x)
 	}
 	id, fresh := g.ID.AsString(), d.NewRead()
@@ -410,7 +314,7 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	}, Answers: true}
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		b.decisions.Add(d.URN, rooms.Read)
-		return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s), x)
+		return b.commit(d, append(b.carrier.provider(d, g.Provider), s), x)
 	}
 	if err := b.mayReplace(d); err != nil {
 		return err
@@ -420,59 +324,7 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	marker := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
 	}}
-	return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s, marker), x)
-}
-
-// Ask is a call of a provider that the build stage needs for a decision.
-type Ask struct {
-	recheck *stages.Diffed
-	probe   *closure.Probe
-}
-
-// Answer is the result of an [Ask].
-type Answer struct {
-	recheck          *stages.Diffed // with the result of the check
-	probe            *closure.Probe
-	accepted, inputs property.Map
-	diff             providers.DiffResponse
-	err              error
-}
-
-// questioner is the shared data of the build stage's workers.
-type questioner struct {
-	prober *closure.Prober
-	differ *differ
-}
-
-// work carries out an Ask. It runs in many goroutines and reads no state of the builder.
-func (qr *questioner) work(ctx context.Context, q Ask) (Answer, error) {
-	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
-		return qr.include(ctx, *q.recheck)
-	}
-	if q.recheck != nil {
-		accepted, inputs, err := qr.differ.checkAnew(ctx, q.recheck.Analyzed)
-		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
-	}
-	diff, err := qr.prober.CallProbe(ctx, q.probe)
-	return Answer{probe: q.probe, diff: diff, err: err}, nil
-}
-
-// include checks and analyzes a registration that was left out, as that of a new object.
-func (qr *questioner) include(ctx context.Context, d stages.Diffed) (Answer, error) {
-	l := d.Located
-	l.Course, l.Old = stages.Managed, nil
-	c, err := qr.differ.checker.check(ctx, l)
-	if err != nil {
-		return Answer{}, err
-	}
-	c.Accepted = c.Inputs
-	a, err := qr.differ.analyst.analyze(ctx, stages.Analyzed{Checked: c})
-	if err != nil {
-		return Answer{}, err
-	}
-	a.Old = d.Old
-	d.Analyzed = a
-	return Answer{recheck: &d, accepted: a.Accepted, inputs: a.Inputs}, nil
+	return b.commit(d, append(b.carrier.provider(d, g.Provider), s, marker), x)
 }
 
 func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
@@ -486,10 +338,94 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 		d.Inputs, d.Accepted = a.inputs, a.accepted
 		return b.recreate(d, x)
 	}
-	return b.probed(a, x)
+	root, err := b.closures.probed(a)
+	if err != nil {
+		return err
+	}
+	return b.advance(root, x)
 }
 
-// importedReply returns the answer to a registration that needs only its import.
-func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
-	return &stages.RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
+// advance decides as much of a closure as is known. When all of it is, it commits the root.
+func (b *builder) advance(root *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
+	if !b.closures.advance(root, x.Ask) {
+		return nil
+	}
+	out, err := b.closures.decide(root)
+	if err != nil {
+		return err
+	}
+	return b.commitTasks(root.D, out.Steps(), out, x)
+}
+
+// refuseInterrupted returns why the steps of a registration must not run: they would create an object that may exist
+// already. A preview still shows the steps, and that they would fail; it does not call the provider. Steps that resolve
+// the interrupted creates are marked.
+func (b *builder) refuseInterrupted(d stages.Diffed, steps []*stages.Decision) error {
+	if d.InterruptedCreate == nil || d.Origin == stages.FromImport {
+		return nil
+	}
+	for _, s := range steps {
+		switch s.Op {
+		case stages.OpCreate, stages.OpCreateReplacement, stages.OpRead, stages.OpReadReplacement:
+		default:
+			continue
+		}
+		switch {
+		case !s.Answers:
+		case d.InterruptedCreate.Again:
+			s.Resolves = d.InterruptedCreate.URN
+		case !d.InterruptedCreate.Open || s.IsRead():
+		case b.control.DryRun():
+			s.Kind = stages.NotCalled
+			err := &stages.InterruptedCreateError{URN: d.URN, Interrupted: d.InterruptedCreate.URN}
+			b.control.Fail(d.Seq, d.URN, stages.CodePreviewFailed, err)
+		default:
+			return &stages.InterruptedCreateError{URN: d.URN, Interrupted: d.InterruptedCreate.URN}
+		}
+	}
+	return nil
+}
+
+// refuseUnknown decides about a registration whose inputs are not known well enough to make the resource. Its steps are refused as
+// a whole, or skipped if the value is missing because of a failure. The recorded state stays.
+func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	o, out := b.rooms.Decisions, stages.Built{Located: d.Located, Refusal: d.Unknown}
+	var steps []*stages.Decision
+	switch {
+	case o.IsDeletedByClosure(d.Claimed):
+		if d.Old == nil {
+			d.Old = d.Claimed
+		}
+		d.Reason, _ = o.ReasonOf(d.Claimed)
+		b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
+		b.decisions.Add(d.URN, rooms.Replaced)
+		steps, out.After = replacementSteps(d, true), o.DeletionsOf(d.Claimed)
+	case d.Old == nil || d.Old.External:
+		b.decisions.Add(d.URN, rooms.Created)
+		steps = []*stages.Decision{newStep(d, stages.OpCreate)}
+	default:
+		b.decisions.Add(d.URN, rooms.Updated)
+		steps = []*stages.Decision{newStep(d, stages.OpUpdate)}
+	}
+	out.Tasks = []stages.Task{{ID: b.rooms.Tasks.New(1), Steps: steps}}
+	return b.commitTasks(d, steps, out, x)
+}
+
+// readUnknown decides about a read whose ID is unknown to the program. If it waits for a resource that is not part of the
+// operation, it is left as it is recorded, and the program goes on without it.
+func (b *builder) readUnknown(d stages.Diffed, why *stages.UnknownInputError, x pipeline.Exchange[Ask, stages.Built]) error {
+	g := d.Read
+	if why.Because == stages.SourceNotCreated {
+		s := skippedCreateStep(d)
+		b.decisions.LeaveUncreated(s.New)
+		return b.commit(d, []*stages.Decision{s}, x)
+	}
+	b.decisions.Add(d.URN, rooms.Read)
+	s := &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: d.NewRead(), Provider: g.Provider, Reason: stages.Reason{Kind: stages.ReasonRead},
+	}, Answers: true}
+	steps := []*stages.Decision{s}
+	return b.commitTasks(d, steps, stages.Built{
+		Located: d.Located, Refusal: why, Tasks: []stages.Task{{ID: b.rooms.Tasks.New(1), Steps: steps}},
+	}, x)
 }

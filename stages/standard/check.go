@@ -112,12 +112,12 @@ func (ck *checker) withKnownInputs(l stages.Located) stages.Located {
 // unknownInput returns why the program's inputs are not known well enough, nil if they are. Inputs whose changes are ignored do not
 // count.
 func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
-	e := ck.rooms.UnknownInput(l, l.Goal.Inputs, ck.control.DryRun())
+	e := rooms.UnknownInput(ck.rooms, l, l.Goal.Inputs, ck.control.DryRun())
 	if e == nil || !l.Goal.Custom {
 		return e
 	}
 	_, news, _ := ck.checkInputs(l)
-	return ck.rooms.UnknownInput(l, news, ck.control.DryRun())
+	return rooms.UnknownInput(ck.rooms, l, news, ck.control.DryRun())
 }
 
 // checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state counts.

@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -15,45 +16,47 @@ import (
 // them, but together they can cause them: a resource that is left out keeps its recorded references, and the program may have
 // reversed the references between it and an included resource. The builder owns it.
 type circles struct {
-	decided        map[urn.URN]*state.Resource // the states from registrations so far
-	carriedForward map[graph.ID]bool           // base states to which a left-out resource refers and that no registration had continued before
+	control *control.Control
+	rooms   *rooms.Rooms
+	carrier *carrier
+	decided map[urn.URN]*state.Resource // the states from registrations so far
 }
 
-// circular refuses steps after which a resource would refer to itself. No valid state could record it, so nothing is done. Of the
+// refuse refuses steps after which a resource would refer to itself. No valid state could record it, so nothing is done. Of the
 // resources on a circle, the last one that is decided is refused. It is always included: only its own references can close the
 // circle, because those of left-out resources exist from the start.
-func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
-	if !b.rooms.Targeting.IsPartial() {
+func (c *circles) refuse(d stages.Diffed, steps []*stages.Decision) error {
+	if !c.rooms.Targeting.IsPartial() {
 		return nil
 	}
 	for _, s := range steps {
 		if s.New == nil || s.Kind == stages.Provisional || s.Kind == stages.Uncreated {
 			continue
 		}
-		if !s.IsKept() && b.isCarriedForward(d.Old) && s.URN == d.URN {
-			if path := b.cyclePath(s.New); path != nil {
-				return b.control.Bail(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
+		if !s.IsKept() && c.isCarriedForward(d.Claimed) && s.URN == d.URN {
+			if path := c.cyclePath(s.New); path != nil {
+				return c.control.Bail(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
 					"%s would depend on itself: %s. Some of these are left out of this operation and "+
 						"recorded with what they depended on: make them part of it, or leave out %s, too",
 					s.URN, strings.Join(path, " depends on "), s.URN))
 			}
 		}
-		b.circles.decided[s.URN] = s.New
+		c.decided[s.URN] = s.New
 	}
 	return nil
 }
 
-func (b *builder) isCarriedForward(old *state.Resource) bool {
-	id, ok := b.rooms.Base.ID(old)
-	return ok && b.circles.carriedForward[id]
+func (c *circles) isCarriedForward(old *state.Resource) bool {
+	id, ok := c.rooms.Base.ID(old)
+	return ok && c.carrier.carried[id]
 }
 
 // cyclePath returns the shortest path from a state along references back to its own name, nil if there is none.
-func (b *builder) cyclePath(from *state.Resource) []string {
+func (c *circles) cyclePath(from *state.Resource) []string {
 	before := map[urn.URN]urn.URN{from.URN: ""}
 	for todo := []*state.Resource{from}; len(todo) > 0; todo = todo[1:] {
 		here := todo[0]
-		for _, u := range b.referencesOf(here) {
+		for _, u := range c.referencesOf(here) {
 			if u == from.URN {
 				return pathTo(before, here.URN, from.URN)
 			}
@@ -61,7 +64,7 @@ func (b *builder) cyclePath(from *state.Resource) []string {
 				continue
 			}
 			before[u] = here.URN
-			if next := b.expectedState(u); next != nil {
+			if next := c.expectedState(u); next != nil {
 				todo = append(todo, next)
 			}
 		}
@@ -81,10 +84,10 @@ func pathTo(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 }
 
 // referencesOf returns the current names of everything that a state refers to, sorted.
-func (b *builder) referencesOf(r *state.Resource) []urn.URN {
+func (c *circles) referencesOf(r *state.Resource) []urn.URN {
 	var us []urn.URN
 	for ref := range r.References() {
-		us = append(us, b.rooms.Names.NewNameOf(ref.URN))
+		us = append(us, c.rooms.Names.NewNameOf(ref.URN))
 	}
 	slices.Sort(us)
 	return slices.Compact(us)
@@ -92,15 +95,15 @@ func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 
 // expectedState returns the state that a name will have as far as it is known: the decided one, or the recorded one if it is left
 // out. An included resource that is not decided yet will be checked itself.
-func (b *builder) expectedState(u urn.URN) *state.Resource {
-	if s := b.circles.decided[u]; s != nil {
+func (c *circles) expectedState(u urn.URN) *state.Resource {
+	if s := c.decided[u]; s != nil {
 		return s
 	}
-	old := b.rooms.Base.Olds[u]
+	old := c.rooms.Base.Olds[u]
 	if old == nil || stages.IsImplicit(old.Type) {
 		return nil
 	}
-	if b.rooms.IncludesRecorded(old) {
+	if c.rooms.IncludesRecorded(old) {
 		return nil
 	}
 	return old

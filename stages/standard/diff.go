@@ -232,7 +232,7 @@ func (df *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	if !d.Goal.Custom || d.Raw || d.Reason.Kind == stages.ReasonTainted || d.Reason.Kind == stages.ReasonRequested {
 		return nil
 	}
-	if !df.control.DryRun() && (df.rooms.IsProtected(d.Located, d.IsPending()) || d.Goal.ImportID != "") {
+	if !df.control.DryRun() && (rooms.IsProtected(df.rooms, d.Located, d.IsPending()) || d.Goal.ImportID != "") {
 		return nil
 	}
 	_, inputs, err := df.checkAnew(ctx, d.Analyzed)

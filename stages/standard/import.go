@@ -130,10 +130,10 @@ func (i *importer) mayReplace(l stages.Located) error {
 		return nil
 	}
 	if why, deleted := i.rooms.Decisions.ReasonOf(l.Claimed); deleted {
-		i.rooms.NotInTime(i.access.Control, l, why.Cause)
+		warnTooLate(i.access.Control, i.rooms, l, why.Cause)
 		return nil
 	}
-	if !i.rooms.IsProtected(l, l.Old.PendingReplacement) {
+	if !rooms.IsProtected(i.rooms, l, l.Old.PendingReplacement) {
 		return nil
 	}
 	return i.access.Control.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
@@ -143,14 +143,14 @@ func (i *importer) mayReplace(l stages.Located) error {
 // failure, it returns the reply to the registration as well.
 func (i *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stages.RegisterReply, error) {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
-	if cause, ok := i.rooms.FailedDependencyOf(b); ok {
+	if cause, ok := i.rooms.Failures.DependencyOf(b); ok {
 		return i.executor.Skip(b, cause)
 	}
 	if now := i.rooms.Results.Current(l.Claimed); i.rooms.Decisions.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
 		return i.executor.Skip(b, now.URN) // it was to be deleted, and still exists
 	}
 	if _, err := i.executor.ExecuteTask(steps, b); err != nil {
-		return i.rooms.FailedReply(b), err
+		return i.rooms.Failures.Reply(b), err
 	}
 	return nil, nil
 }

@@ -211,13 +211,13 @@ type Results struct {
 
 // Results returns the result of the run. It is called once the run is over.
 func (r *Run) Results() Results {
+	sum := rooms.Summarize(r.rooms)
 	res := Results{
-		Outputs: r.rooms.StackOutputs(), OldOutputs: r.rooms.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.rooms.Outcomes.AreUncertain(),
-		Lost: r.rooms.Outcomes.Lost(), Kept: r.rooms.Kept(),
-		Steps: r.rooms.Steps, Decided: r.rooms.Decided,
+		Outputs: sum.StackOutputs(), OldOutputs: sum.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.rooms.Outcomes.AreUncertain(),
+		Lost: r.rooms.Outcomes.Lost(), Kept: sum.Kept(), Steps: sum.Steps, Decided: sum.Decided,
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)
-	res.Changes, res.Possible = r.rooms.Counts()
+	res.Changes, res.Possible = sum.Counts()
 	return res
 }
 
@@ -249,14 +249,18 @@ func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.rooms.Results.L
 func newBuilder(
 	c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, passes *rooms.ProgressWriter, p *plan.Plans, t *targeting.Targets, waves *closure.Waves,
 ) *builder {
+	carrier := &carrier{control: c, rooms: b, decisions: w, carried: map[graph.ID]bool{}}
+	history := &history{rooms: b}
 	return &builder{
-		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t, parked: map[int][]stages.Diffed{},
-		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()), waves: waves,
+		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t,
+		parked: map[int][]stages.Diffed{}, rechecks: map[int]stages.Diffed{}, possible: possible.NewChanges(b, w, c.DryRun()),
+		carrier: carrier, history: history,
+		closures: &closures{
+			control: c, rooms: b, decisions: w, plans: p, waves: waves, history: history, carrier: carrier, roots: map[int]*closure.Root{},
+		},
+		circles:   &circles{control: c, rooms: b, carrier: carrier, decided: map[urn.URN]*state.Resource{}},
+		unmanaged: &unmanaged{control: c, rooms: b, decisions: w, carrier: carrier},
 	}
-}
-
-func newCircles() circles {
-	return circles{decided: map[urn.URN]*state.Resource{}, carriedForward: map[graph.ID]bool{}}
 }
 
 // Prepare brings the recorded state up to date before the program starts, and makes the base of the run from it. It reads all

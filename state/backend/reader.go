@@ -24,7 +24,7 @@ import (
 type reader struct {
 	storage *storage
 	failed  sync.Map // by Ref: the error of recovering it in this process, unless it was about its lock
-	told    sync.Map // by Ref: the note was given
+	noted   sync.Map // by Ref: the note was given
 }
 
 // attempts is the number of times a stack is read whose parts do not seem to belong together: the operation that writes them
@@ -80,7 +80,7 @@ func (r *reader) glance(ctx context.Context, s stackFiles) (in reading, err erro
 			continue
 		}
 		in.content, in.report = present, report
-		r.tell(s, in, locks, unlisted)
+		r.explain(s, in, locks, unlisted)
 		return in, nil
 	}
 	if err == nil {
@@ -167,7 +167,7 @@ func (r *reader) look(ctx context.Context, s stackFiles) holder {
 
 // once gives the user a note about a stack, unless one was given before.
 func (r *reader) once(s stackFiles, text string, as ...advice.Advice) {
-	if _, told := r.told.LoadOrStore(s.ref, true); !told {
+	if _, noted := r.noted.LoadOrStore(s.ref, true); !noted {
 		r.storage.options.note(text, as...)
 	}
 }
@@ -183,14 +183,14 @@ func (r *reader) unreadable(s stackFiles, err error) {
 
 // undecided notes that the journal needs a decision, unless that was noted before.
 func (r *reader) undecided(s stackFiles, err *JournalError) {
-	if _, told := r.told.LoadOrStore(s.ref, true); !told {
+	if _, noted := r.noted.LoadOrStore(s.ref, true); !noted {
 		r.storage.options.undecided(err)
 	}
 }
 
-// tell notes which part of the journal is in the reading, and why the journal was not recovered. unlisted is why the locks could
+// explain notes which part of the journal is in the reading, and why the journal was not recovered. unlisted is why the locks could
 // not be listed.
-func (r *reader) tell(s stackFiles, in reading, locks []lock.Held, unlisted error) {
+func (r *reader) explain(s stackFiles, in reading, locks []lock.Held, unlisted error) {
 	begun := fmt.Sprintf("operation on stack %s, begun at %s,", s.ref.Name, in.report.Start.Format(time.RFC3339))
 	included := included(in.report) + " from its journal; nothing was written"
 	switch in.holder {

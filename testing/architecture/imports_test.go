@@ -39,6 +39,8 @@ const (
 	manuals = "internal/text/manual"
 	// The processor time of this process, for measurements and for detecting hangs.
 	cputime = "internal/platform/cputime"
+	// Texts in JSON, for packages that make their own values of them.
+	jsonScan = "internal/text/jsonscan"
 	// The lines of a program that give properties, for the engine that explains them.
 	statements = "internal/text/frames"
 )
@@ -46,16 +48,16 @@ const (
 // allowed lists the top-level folders that the packages of a folder may import; "." is the root package. A path with a slash is that package alone,
 // on both sides. A folder may always import itself. Folders that are not listed may import none of them.
 var allowed = map[string][]string{
-	"property":  {"urn"},
+	"property":  {"urn", jsonScan},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables, jsonScan},
 	"providers": {"urn", "advice", "property", await, processes, peers, paces},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// It enforces the rules for stages with the engine's code.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
-	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing", statements},
+	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing", statements},
 	// Host is above the engine: it hosts what the engine calls.
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.
@@ -215,7 +217,7 @@ var ofTheCommand = []string{
 var hosting = []string{
 	module + "/host", module + "/cloud", module + "/state/backend", module + "/source/runtimes", module + "/source/yaml", module + "/source/nodejs",
 	module + "/source/python", module + "/source/java", module + "/source/golang", module + "/source/policy", module + "/source/convert",
-	module + "/providers/native", module + "/providers/plugin/install", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
+	module + "/providers/native", module + "/providers/plugin", module + "/source/tooling", module + "/internal/platform/process", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
 }
 
 func TestTheEngineLinksNothingThatHosts(t *testing.T) {
@@ -263,6 +265,13 @@ func TestNothingCallsMethodsByName(t *testing.T) {
 	}
 }
 
+// The SDK module requires gopkg.in/yaml.v3 for packages that nothing here uses. Its successor is the only reader of YAML.
+func TestTheCommandLinksOneReaderOfYAML(t *testing.T) {
+	linked := dependencies(t, "./cmd/sluice")
+	require.Contains(t, linked, "go.yaml.in/yaml/v3")
+	require.NotContains(t, linked, "gopkg.in/yaml.v3")
+}
+
 // dependencies returns the import paths of all packages that a package links.
 func dependencies(t *testing.T, of string) []string {
 	t.Helper()
@@ -273,6 +282,17 @@ func dependencies(t *testing.T, of string) []string {
 	list := strings.Fields(string(out))
 	require.Greater(t, len(list), 100)
 	return list
+}
+
+// A multierror holds the failures of an operation (docs/decisions/0230). All other aggregates have the method Unwrap() []error.
+func TestOnlyOperationsHaveMultierrors(t *testing.T) {
+	var have []string
+	for _, p := range packages(t) {
+		if slices.Contains(p.imports, "github.com/hashicorp/go-multierror") && p.folder() != "testing" {
+			have = append(have, p.path)
+		}
+	}
+	require.Equal(t, []string{".", "internal/operation"}, have)
 }
 
 func TestAwaitImportsNothingOfOurs(t *testing.T) {

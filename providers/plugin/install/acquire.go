@@ -16,8 +16,8 @@ type Messages struct {
 	Progress func(text string) // from time to time; it replaces the one before
 }
 
-// telling reports the progress of one installation.
-type telling struct {
+// progressMessages reports the progress of one installation.
+type progressMessages struct {
 	messages Messages
 
 	mu    sync.Mutex // guards the fields below
@@ -28,36 +28,36 @@ type telling struct {
 // pause is the time between two messages about the progress of an installation.
 const pause = 500 * time.Millisecond
 
-func (t *telling) observe(p Progress) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (m *progressMessages) observe(p Progress) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if p.Silent > 0 {
-		tell(t.messages.Note, "nothing has come from %s for %s; the plugin %s is still waited for", p.URL, p.Silent, p.Plugin)
+		message(m.messages.Note, "nothing has come from %s for %s; the plugin %s is still waited for", p.URL, p.Silent, p.Plugin)
 		return
 	}
-	if begins := p.Phase != t.phase; begins {
-		t.phase = p.Phase
+	if begins := p.Phase != m.phase; begins {
+		m.phase = p.Phase
 		switch p.Phase {
 		case Waiting:
-			tell(t.messages.Note, "waiting for another process that installs the plugin %s", p.Plugin)
+			message(m.messages.Note, "waiting for another process that installs the plugin %s", p.Plugin)
 		case Downloading:
-			tell(t.messages.Note, "installing the plugin %s from %s", p.Plugin, p.URL)
+			message(m.messages.Note, "installing the plugin %s from %s", p.Plugin, p.URL)
 		case Completing:
-			tell(t.messages.Note, "installing what the plugin %s needs", p.Plugin)
+			message(m.messages.Note, "installing what the plugin %s needs", p.Plugin)
 		}
 	}
-	if p.Phase != Downloading || time.Since(t.last) < pause {
+	if p.Phase != Downloading || time.Since(m.last) < pause {
 		return
 	}
-	t.last = time.Now()
+	m.last = time.Now()
 	text := fmt.Sprintf("downloading %s: %s", p.Plugin, megabytes(p.Done))
 	if p.Total > 0 {
 		text += " of " + megabytes(p.Total)
 	}
-	tell(t.messages.Progress, "%s", text)
+	message(m.messages.Progress, "%s", text)
 }
 
-func tell(to func(string), format string, args ...any) {
+func message(to func(string), format string, args ...any) {
 	if to != nil {
 		to(fmt.Sprintf(format, args...))
 	}

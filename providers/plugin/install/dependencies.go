@@ -11,9 +11,9 @@ type Written struct {
 	Kind      plugin.Kind
 	Name      string
 	Directory string // the folder of its manifest, in its final place
-	// Said receives the output of package managers, from many goroutines. Its last lines are in the error if the installation
+	// Output receives the output of package managers, from many goroutines. Its last lines are in the error if the installation
 	// fails.
-	Said func(plugin.Line)
+	Output func(plugin.Line)
 }
 
 // DependenciesError reports that the dependencies of a plugin in source form could not be installed. Nothing of the plugin

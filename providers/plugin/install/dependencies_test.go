@@ -81,7 +81,7 @@ func TestWithoutWhatItNeedsAPluginIsNotInstalled(t *testing.T) {
 	n.has(mirrorHost+archiveName, written(t, "first"))
 	i := n.installer(home, mirrored)
 	fails := func(_ context.Context, w Written) error {
-		w.Said(plugin.Line{Piece: plugin.Piece{Text: "no such package"}})
+		w.Output(plugin.Line{Piece: plugin.Piece{Text: "no such package"}})
 		return errors.New("it ended with exit status 1")
 	}
 	i.options.Dependencies = fails

@@ -294,7 +294,7 @@ func (i *Installer) dependencies(ctx context.Context, p place) error {
 	p.request.observe(Progress{Phase: Completing})
 	var last plugin.Tail
 	err := i.options.Dependencies(ctx, Written{
-		Kind: p.request.Kind, Name: p.request.Name, Directory: folder, Said: last.Add,
+		Kind: p.request.Kind, Name: p.request.Name, Directory: folder, Output: last.Add,
 	})
 	if err == nil || ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -315,7 +315,7 @@ func (i *Installer) Acquire(m Messages) plugin.Acquire {
 		}
 		_, err := i.Once(ctx, Request{
 			Kind: w.Kind, Name: w.Name, Version: w.Version, Source: w.DownloadURL, Checksums: w.Checksums,
-			Observe: (&telling{messages: m}).observe,
+			Observe: (&progressMessages{messages: m}).observe,
 		})
 		return err
 	}

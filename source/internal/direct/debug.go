@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -55,7 +55,7 @@ func (d *Debugger) intercept(pid int, line string) bool {
 	if d.Found != nil {
 		d.Found(port)
 	}
-	d.Log(source.Waiting(fmt.Sprintf("%s at 127.0.0.1:%d, process id %d", d.Tool, port, pid), d.Config(line, port, pid)))
+	d.Log(tooling.Waiting(fmt.Sprintf("%s at 127.0.0.1:%d, process id %d", d.Tool, port, pid), d.Config(line, port, pid)))
 	return true
 }
 

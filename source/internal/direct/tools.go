@@ -8,30 +8,30 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Version returns the version of a tool on the PATH, which the arguments make it print.
-func Version(ctx context.Context, directory, name string, args ...string) (source.Tool, error) {
+func Version(ctx context.Context, directory, name string, args ...string) (tooling.Tool, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return source.Tool{}, fmt.Errorf("%s was not found on your $PATH", name)
+		return tooling.Tool{}, fmt.Errorf("%s was not found on your $PATH", name)
 	}
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: name, Executable: path, Args: args, Directory: directory, Environment: os.Environ(),
 	})
 	if err != nil {
-		return source.Tool{}, err
+		return tooling.Tool{}, err
 	}
 	if exit.Code != 0 {
-		return source.Tool{}, fmt.Errorf("%s ended with %s: %s", name, exit.Status, firstLine(stderr))
+		return tooling.Tool{}, fmt.Errorf("%s ended with %s: %s", name, exit.Status, firstLine(stderr))
 	}
 	text := firstLine(stdout)
 	if text == "" {
 		text = firstLine(stderr) // old versions of Java and Python print it there
 	}
-	return source.Tool{Name: name, Version: text, Path: path}, nil
+	return tooling.Tool{Name: name, Version: text, Path: path}, nil
 }
 
 func firstLine(text string) string {

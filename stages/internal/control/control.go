@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -135,11 +133,11 @@ func (c *Control) Warn(u urn.URN, format string, args ...any) {
 	c.Diagnose(u, stages.Warning, 0, err.Error(), advice.Of(err)...)
 }
 
-// maxSaid is the number of logged errors that the failure of a program repeats, and maxSaidBytes the length of each.
-const maxSaid, maxSaidBytes = 10, 2000
+// maxLogged is the number of logged errors that the failure of a program repeats, and maxLoggedBytes the length of each.
+const maxLogged, maxLoggedBytes = 10, 2000
 
-// Said keeps a logged error of the program, for the failure of the program.
-func (c *Control) Said(m stages.LogMessage) {
+// RecordLogged keeps a logged error of the program, for the failure of the program.
+func (c *Control) RecordLogged(m stages.LogMessage) {
 	f := c.Failed
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,7 +147,7 @@ func (c *Control) Said(m stages.LogMessage) {
 			return
 		}
 	}
-	if len(f.ofProgram) < maxSaid {
+	if len(f.ofProgram) < maxLogged {
 		m.Message = beginning(m.Message)
 		f.ofProgram = append(f.ofProgram, m)
 	}
@@ -157,10 +155,10 @@ func (c *Control) Said(m stages.LogMessage) {
 
 // beginning returns the part of a text that a failure repeats.
 func beginning(text string) string {
-	if len(text) <= maxSaidBytes {
+	if len(text) <= maxLoggedBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxSaidBytes], "") + "…"
+	return strings.ToValidUTF8(text[:maxLoggedBytes], "") + "…"
 }
 
 // Failures returns the failures, ordered by URN.
@@ -214,7 +212,7 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 		defer c.Failed.mu.Unlock()
 		c.Failed.shutDown = err
 	case shown:
-		c.Fail(0, "", stages.CodeShown, c.Failed.withSaid(err))
+		c.Fail(0, "", stages.CodeShown, c.Failed.withLogged(err))
 	default:
 		c.Fail(0, "", 0, err)
 	}
@@ -278,15 +276,18 @@ func (c *Control) Unrecorded(err error) error {
 		return err
 	}
 	explained := func(err error) bool { return stages.IsReported(err) || !errors.As(err, new(*pipeline.StageError)) }
-	all, ok := err.(*multierror.Error) // not one that a stage wraps
+	all, ok := err.(*pipeline.RunError) // not one that a stage wraps
 	if !ok {
 		if explained(err) {
 			return nil
 		}
 		return err
 	}
-	left := &multierror.Error{ErrorFormat: all.ErrorFormat, Errors: slices.DeleteFunc(slices.Clone(all.Errors), explained)}
-	return left.ErrorOrNil()
+	left := slices.DeleteFunc(slices.Clone(all.Errors), explained)
+	if len(left) == 0 {
+		return nil
+	}
+	return &pipeline.RunError{Errors: left}
 }
 
 // Broken ends the run because the record cannot be kept, or because the effect of a step is unknown.

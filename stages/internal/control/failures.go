@@ -29,8 +29,8 @@ func (e *programError) Error() string { return e.error.Error() + ": " + strings.
 
 func (e *programError) Unwrap() error { return e.error }
 
-// withSaid returns the error of a program with the errors that it has logged.
-func (f *failures) withSaid(err error) error {
+// withLogged returns the error of a program with the errors that it has logged.
+func (f *failures) withLogged(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	e := &programError{error: err}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
@@ -193,7 +192,7 @@ func TestUnrecordedKeepsOnlyWhatTheHaltDoesNotExplain(t *testing.T) {
 func TestUnrecordedKeepsTheOthersOfSeveralErrors(t *testing.T) {
 	run, _ := watched(t)
 	run.Halt()
-	left := run.Unrecorded(&multierror.Error{Errors: []error{
+	left := run.Unrecorded(&pipeline.RunError{Errors: []error{
 		&pipeline.StageError{Stage: "check", Err: &stages.ReportedError{Err: errors.New("recorded")}},
 		&pipeline.StageError{Stage: "mine", Err: errBroken},
 		context.Canceled,
@@ -261,10 +260,10 @@ func TestAFailureOfAProgramRepeatsWhatItHasSaid(t *testing.T) {
 	for _, m := range []stages.LogMessage{
 		{Message: "one\n"}, {Message: "t", StreamID: 1}, {Message: "\n"}, {Message: "wo\n", StreamID: 1},
 	} {
-		c.Said(m)
+		c.RecordLogged(m)
 	}
 	for range 20 {
-		c.Said(stages.LogMessage{Message: "more"})
+		c.RecordLogged(stages.LogMessage{Message: "more"})
 	}
 	c.ProgramFailed(errBroken, true)
 	err := c.Failures()[0].Err
@@ -272,8 +271,8 @@ func TestAFailureOfAProgramRepeatsWhatItHasSaid(t *testing.T) {
 	require.Equal(t, errBroken.Error()+": one; two"+strings.Repeat("; more", 7), err.Error())
 
 	c, _ = watched(t)
-	c.Said(stages.LogMessage{Message: strings.Repeat("é", 10_000)})
-	c.Said(stages.LogMessage{Message: "last"})
+	c.RecordLogged(stages.LogMessage{Message: strings.Repeat("é", 10_000)})
+	c.RecordLogged(stages.LogMessage{Message: "last"})
 	c.ProgramFailed(errBroken, true)
 	text := c.Failures()[0].Err.Error()
 	require.Less(t, len(text), 3000)

@@ -46,7 +46,7 @@ func (ph *Phase) Run(ctx context.Context) error {
 	if ph.Control.IsHalted() {
 		return nil
 	}
-	keeps := ph.keepsUndeclared() // before unknown targets count as failures: they hide nothing from the program
+	keeps := keepsUndeclared(ph.Control, ph.Rooms) // before unknown targets count as failures: they hide nothing from the program
 	unknown := errors.Join(ph.Targets.UnknownTargets(ph.Rooms.Targeting.Targets), ph.Targets.UnknownExcludes())
 	if err := ph.deleteRest(ctx, keeps); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 	case ph.Rooms.Mode == stages.ModeRefresh:
 		return ph.Reader.RefreshRest(ctx)
 	}
-	all := ph.Rooms.Remains()
+	all := rooms.Remains(ph.Rooms)
 	chosen, err := ph.selector().selected(ctx, all)
 	if err != nil {
 		return err
@@ -169,10 +169,10 @@ func (ph *Phase) ensureProviders(ctx context.Context, steps map[graph.ID]*stages
 // because one delete may make another unnecessary (ORD-7).
 //
 // left are the steps of states that stay because they are not part of the operation. keeps is the result of
-// [Phase.keepsUndeclared].
+// [keepsUndeclared].
 func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
-	needed := ph.stillNeeded(all, keeps)
+	needed := retained(all, func(id graph.ID) retention { return retentionOf(standingOf(ph.Rooms, all, id, keeps)) }, ph.Rooms.Results.Current)
 	for i, res := range all.Resources {
 		now := ph.Rooms.Results.Current(res)
 		if now == nil || res.ViewOf != "" {
@@ -242,78 +242,14 @@ func (ph *Phase) endStepFor(res, now *state.Resource, declared bool) (stages.Op,
 // keepUndecided records that a recorded state stays although the program has not declared it: something failed, so that the missing
 // declaration does not prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
 func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resource) {
-	if _, skipped := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
+	if _, skipped := ph.Rooms.Failures.Of(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
 		return // its own outcome shows that
 	}
 	why := stages.Reason{Kind: stages.ReasonUndecided}
 	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
-		why.Cause = ph.Rooms.FirstCause(why.Cause, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
+		why.Cause = ph.Rooms.Failures.FirstCause(why.Cause, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
 	}
 	ph.Decisions.CarryForward(now, why)
-}
-
-// stillNeeded returns the base states that failed and skipped registrations leave in use. A failed resource keeps everything that
-// its recorded state depends on (steps.md 5.3 rule 4), and so does an old copy that a delete-before-replace has not deleted. A
-// skipped resource, or one that is not part of the operation, keeps its provider, and those dependencies that have no new copy: it
-// does not need an old copy of a resource that has a new one.
-//
-// keeps is the result of [Phase.keepsUndeclared]. States that are not chosen are not looked at: what they depend on is not chosen
-// either (see selector.selected).
-func (ph *Phase) stillNeeded(all rooms.EndGraph, keeps bool) map[graph.ID]bool {
-	var failed, skipped, asRecorded []graph.ID
-	for i, res := range all.Resources {
-		cause, ok := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(res.URN))
-		now := ph.Rooms.Results.Current(res)
-		switch {
-		case now == nil:
-		case isTakenByClosure(ph.Rooms, res, now): // and its delete has failed, or was not begun
-			failed = append(failed, graph.ID(i))
-		case !ok:
-			stays := keeps || ph.Rooms.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)]
-			if !stays || now.Delete || res.ViewOf != "" {
-				continue
-			}
-			if now == res {
-				asRecorded = append(asRecorded, graph.ID(i))
-			}
-			if p := ph.Rooms.Results.Current(all.Providers[now.Provider]); p != nil && p.Delete {
-				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
-			}
-		case cause == ph.Rooms.Names.NewNameOf(res.URN):
-			failed = append(failed, graph.ID(i))
-		default:
-			skipped = append(skipped, graph.ID(i))
-		}
-	}
-	needed := map[graph.ID]bool{}
-	if len(failed)+len(skipped)+len(asRecorded) == 0 {
-		return needed
-	}
-	for id := range dependenciesOf(all, skipped) {
-		res := all.Resources[id]
-		if now := ph.Rooms.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
-			needed[id] = true
-		}
-	}
-	isElse := func(id graph.ID) bool {
-		res := all.Resources[id]
-		now := ph.Rooms.Results.Current(res)
-		// A resource with another record by now depends on other things, unless it only awaits its replacement.
-		return now == nil || now != res && !now.PendingReplacement || now.Delete && !res.Type.IsProvider()
-	}
-	for _, id := range all.Graph.TransitiveDependencies(asRecorded, graph.Reach{Skip: isElse}) {
-		needed[id] = true
-	}
-	maps.Copy(needed, dependenciesOf(all, failed))
-	return needed
-}
-
-// keepsUndeclared reports whether resources stay although the program has not declared them. After a failure the program may have
-// ended without registering everything that it declares: an evaluator leaves out resources that use one that was not made, and an
-// SDK those that are declared in a callback for an output that never came (decision 0165). A preview goes on after refusals, so
-// that the program declares everything. A destroy deletes all resources, declared or not.
-func (ph *Phase) keepsUndeclared() bool {
-	return ph.Rooms.Mode == stages.ModeUpdate && (ph.Rooms.HasFailures() || !ph.Control.DryRun() && ph.Control.HasFailed())
 }
 
 // renamedTo returns the URN under which the program has registered the resource of a base state, if that is another one; "" else. An old
@@ -359,26 +295,4 @@ func (ph *Phase) untargetedDeletes(all rooms.EndGraph, steps map[graph.ID]*stage
 		return &stages.ReportedError{Err: errors.New("delete untargeted resource")}
 	}
 	return nil
-}
-
-// isForWantOfDeclaration reports whether the end phase of an update executes a step of this kind only because the program has not
-// declared the resource. Old copies are deleted because they are replaced.
-func isForWantOfDeclaration(op stages.Op) bool {
-	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
-}
-
-// isTakenByClosure reports whether a delete-before-replace was to delete an old copy. The end phase then leaves it alone.
-func isTakenByClosure(b *rooms.Rooms, res, now *state.Resource) bool {
-	return now.Delete && len(b.Decisions.DeletionsOf(res)) > 0
-}
-
-// dependenciesOf returns everything that the given states depend on, including other given states.
-func dependenciesOf(all rooms.EndGraph, ids []graph.ID) map[graph.ID]bool {
-	out := map[graph.ID]bool{}
-	for _, id := range slices.Concat(ids, all.Graph.TransitiveDependencies(ids, graph.Reach{})) {
-		for _, e := range all.Graph.Dependencies(id) {
-			out[e.ID] = true
-		}
-	}
-	return out
 }

@@ -46,7 +46,7 @@ type Scheduler struct {
 	failed   map[graph.ID]bool // tasks that failed or will never begin
 	skipped  []*step.Chain     // chains that will not be executed, and wait until the cause is certain
 	queued   int               // tasks that wait only for a worker, as last reported
-	tell     func(tasks int)   // nil reports nothing
+	report   func(tasks int)   // nil reports nothing
 }
 
 // job is a task that is not over.
@@ -59,7 +59,7 @@ type job struct {
 // it may be nil.
 func NewScheduler(c *control.Control, b *rooms.Rooms, passes *rooms.ProgressWriter, t *step.Executor, workers int, queued func(tasks int)) *Scheduler {
 	return &Scheduler{
-		control: c, rooms: b, passes: passes, executor: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}, tell: queued,
+		control: c, rooms: b, passes: passes, executor: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}, report: queued,
 	}
 }
 
@@ -86,7 +86,7 @@ func (sc *Scheduler) receive(b stages.Built, x pipeline.Exchange[step.Assignment
 	if b.Reply != nil {
 		sc.executor.Answer(b)
 	}
-	cause, failed := sc.rooms.FailedDependencyOf(b)
+	cause, failed := sc.rooms.Failures.DependencyOf(b)
 	switch {
 	case failed:
 		sc.decline(c, step.Assignment{Kind: step.SkipSteps, Cause: cause})
@@ -237,7 +237,7 @@ func (sc *Scheduler) endPart(c *step.Chain, x pipeline.Exchange[step.Assignment,
 		return nil
 	}
 	if c.Err != nil {
-		c.Built.PendingReply.Answer(sc.rooms.FailedReply(c.Built))
+		c.Built.PendingReply.Answer(sc.rooms.Failures.Reply(c.Built))
 	}
 	sc.passes.Pass(c.Built.Seq)
 	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err, Deleted: c.Deleted})
@@ -246,9 +246,9 @@ func (sc *Scheduler) endPart(c *step.Chain, x pipeline.Exchange[step.Assignment,
 // dispatch gives an assignment to each idle worker.
 func (sc *Scheduler) dispatch(x pipeline.Exchange[step.Assignment, stages.Executed]) error {
 	err := sc.occupy(x)
-	if n := sc.ready.Free(); sc.tell != nil && n != sc.queued {
+	if n := sc.ready.Free(); sc.report != nil && n != sc.queued {
 		sc.queued = n
-		sc.tell(n)
+		sc.report(n)
 	}
 	return err
 }

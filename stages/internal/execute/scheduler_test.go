@@ -291,7 +291,7 @@ func TestTheCauseOfASkippedRegistrationDoesNotDependOnWhatFailsFirst(t *testing.
 			waits.After = []stages.Deletion{{Task: 1, URN: urnOf("one"), Root: 1}, {Task: 2, URN: urnOf("two"), Root: 2}}
 			_, err := r.carryOut(failing(1, "one"), failing(2, "two"), waits)
 			require.NoError(t, err)
-			cause, _ := r.rooms.FailureOf(urnOf("waits"))
+			cause, _ := r.rooms.Failures.Of(urnOf("waits"))
 			require.Equal(t, urnOf("one"), cause)
 		})
 	}
@@ -363,7 +363,7 @@ func TestARegistrationThatDependsOnAFailedOneIsSkippedWithItsTasks(t *testing.T)
 		require.Empty(t, r.begun())
 		require.Equal(t, stages.Skip, resultOf(t, web))
 		require.Equal(t, stages.Skip, resultOf(t, waits))
-		cause, _ := r.rooms.FailureOf(urnOf("web"))
+		cause, _ := r.rooms.Failures.Of(urnOf("web"))
 		require.Equal(t, urnOf("network"), cause)
 	}
 }
@@ -432,7 +432,7 @@ func TestASkippedRegistrationNamesTheDeleteThatFailed(t *testing.T) {
 	waits.After = []stages.Deletion{{Task: 0, URN: urnOf("good"), Root: 1}, {Task: 1, URN: urnOf("bad"), Root: 1}}
 	_, err := r.carryOut(root, waits)
 	require.NoError(t, err)
-	cause, failed := r.rooms.FailureOf(urnOf("waits"))
+	cause, failed := r.rooms.Failures.Of(urnOf("waits"))
 	require.True(t, failed)
 	require.Equal(t, urnOf("bad"), cause)
 }

@@ -273,7 +273,7 @@ func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
 		return // the program repeats the error that it got when the run stopped
 	}
 	if msg.Severity == stages.Error {
-		m.admission.control.Said(msg)
+		m.admission.control.RecordLogged(msg)
 	}
 	m.admission.control.Emit(stages.Diagnostic{LogMessage: msg})
 }
@@ -466,7 +466,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	}
 	s, ok := m.admission.outputs.Take(u)
 	if !ok {
-		if _, failed := m.admission.access.Rooms.FailureOf(u); failed {
+		if _, failed := m.admission.access.Rooms.Failures.Of(u); failed {
 			return nil
 		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)

@@ -1,7 +1,10 @@
 package rooms
 
 import (
+	"slices"
+
 	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -138,4 +141,61 @@ func (a *endOrder) waits(of []int, seen map[int]bool) bool {
 		}
 	}
 	return false
+}
+
+// Remains returns the states that exist when the program has ended.
+func Remains(rooms *Rooms) EndGraph {
+	declared := declaredStates(rooms)
+	if len(declared) == 0 {
+		return EndGraph{Base: rooms.Base}
+	}
+	a := newEndOrder(rooms, declared)
+	for i := range declared {
+		a.place(i)
+	}
+	for id := range rooms.Base.Resources {
+		a.placeLeftOver(graph.ID(id))
+	}
+	return EndGraph{Base: newBaseOf(a.all, a.name), Declared: a.isDeclared}
+}
+
+// declaredStates returns the states that a destroy's program has declared and that still exist, in the order of the registrations'
+// numbers, whatever was decided first.
+func declaredStates(rooms *Rooms) []*state.Resource {
+	inOrder := rooms.Decisions.allDeclared()
+	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
+	var out []*state.Resource
+	seen := map[*state.Resource]bool{}
+	for _, s := range rooms.Outcomes.stepsOf(inOrder) {
+		if s.Made != nil && rooms.Results.Current(s.Made) == s.Made && !seen[s.Made] {
+			seen[s.Made] = true
+			out = append(out, s.Made)
+		}
+	}
+	return out
+}
+
+func newEndOrder(r *Rooms, declared []*state.Resource) *endOrder {
+	a := &endOrder{
+		rooms: r, declared: declared, at: map[urn.URN][]int{}, rest: map[urn.URN][]graph.ID{}, isDeclared: map[graph.ID]bool{},
+		begun: make([]bool, len(declared)), placed: make([]bool, len(declared)), restPlaced: make([]bool, len(r.Base.Resources)),
+	}
+	for i, s := range declared {
+		var needs []int
+		for ref := range s.References() {
+			needs = append(needs, a.at[a.name(s, ref.URN)]...)
+		}
+		u := a.name(s, s.URN)
+		a.at[u], a.needs = append(a.at[u], i), append(a.needs, needs)
+		if id, recorded := r.Base.ID(s); recorded {
+			a.restPlaced[id] = true // it comes where the program declares it
+		}
+	}
+	for i, res := range r.Base.Resources {
+		if !a.restPlaced[i] {
+			u := a.name(res, res.URN)
+			a.rest[u] = append(a.rest[u], graph.ID(i))
+		}
+	}
+	return a
 }

@@ -39,9 +39,9 @@ func (w *OmissionsWriter) Add(req *stages.RegisterRequest, because []urn.URN) ur
 	}
 	cause := urn.URN("")
 	for _, other := range because {
-		cause = rooms.FirstCause(cause, other)
+		cause = rooms.Failures.FirstCause(cause, other)
 	}
-	if _, known := rooms.FailureOf(u); known || cause == "" || rooms.Names.IsSeen(u) {
+	if _, known := rooms.Failures.Of(u); known || cause == "" || rooms.Names.IsSeen(u) {
 		return u
 	}
 	d := &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -26,4 +27,15 @@ func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
 	}
 	slices.Sort(urns)
 	return slices.Compact(urns)
+}
+
+// IsProtected reports whether a replacement must be refused. The protection that the program declares counts, so that a resource
+// can be unprotected and replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). A
+// read declares no protection, so the recorded one counts. If the old object is gone, only a recorded protection counts.
+func IsProtected(rooms *Rooms, l stages.Located, gone bool) bool {
+	protects := l.Old.Protect
+	if l.Goal != nil {
+		protects = l.Goal.IsProtected()
+	}
+	return protects && (l.Old.Protect || !gone) && !rooms.IgnoreProtect
 }

@@ -161,7 +161,7 @@ func TestDecisionsAreListedByRankWhateverWasNotedFirst(t *testing.T) {
 	w.Decisions.Note(step("last", stages.Rank{Seq: stages.EndPhaseSeq}), step("second", stages.Rank{Seq: 1, Place: 1}))
 	w.Decisions.Note(step("third", stages.Rank{Seq: 2}), step("first", stages.Rank{Seq: 1}))
 	var names []string
-	for _, d := range b.Decided() {
+	for _, d := range rooms.Summarize(b).Decided() {
 		names = append(names, d.URN.Name())
 	}
 	require.Equal(t, []string{"first", "second", "third", "last"}, names)
@@ -178,7 +178,7 @@ func TestWhatIsKeptForOthersStandsUnlessARegistrationGoesOnWithIt(t *testing.T) 
 		w.Decisions.Use(res, urnOf("user a"))
 	}
 	locate(t, w, registered("claimed"))
-	decided := b.Decided()
+	decided := rooms.Summarize(b).Decided()
 	require.Len(t, decided, 1)
 	require.Equal(t, kept.URN, decided[0].URN)
 	require.Equal(t, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: urnOf("user a")}, decided[0].Reason, "the first by name")
@@ -230,7 +230,7 @@ func TestTheFirstCauseOfAFailureIsKept(t *testing.T) {
 	b, w := open(stages.Settings{ContinueOnError: true})
 	w.Steps.Results.MarkFailed(urnOf("web"), urnOf("db"))
 	w.Steps.Results.MarkFailed(urnOf("web"), urnOf("web"))
-	cause, ok := b.FailureOf(urnOf("web"))
+	cause, ok := b.Failures.Of(urnOf("web"))
 	require.True(t, ok)
 	require.Equal(t, urnOf("db"), cause)
 }
@@ -248,7 +248,7 @@ func TestOutputsMayBeRegisteredOnce(t *testing.T) {
 
 func TestTheEndIsAboutTheBaseWhereTheProgramDeclaresNothing(t *testing.T) {
 	b, _ := open(stages.Settings{Mode: stages.ModeDestroy}, recorded("a"), recorded("b", "a"))
-	end := b.Remains()
+	end := rooms.Remains(b)
 	require.Empty(t, end.Declared)
 	require.Equal(t, b.Base.Resources, end.Resources)
 	require.Equal(t, []graph.ID{1}, end.Named(map[urn.URN]bool{urnOf("b"): true}))
@@ -266,7 +266,7 @@ func TestTheEndPutsWhatIsDeclaredAfterWhatItRefersTo(t *testing.T) {
 		w.Steps.Outcomes.End(d, stages.Outcome{Fate: stages.FateDone, Made: made[name]})
 	}
 	w.Steps.Results.Apply(state.Change{Remove: []*state.Resource{oldA, oldB}})
-	end := b.Remains()
+	end := rooms.Remains(b)
 	at := map[*state.Resource]graph.ID{}
 	for i, res := range end.Resources {
 		at[res] = graph.ID(i)

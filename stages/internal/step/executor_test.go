@@ -304,7 +304,7 @@ func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
 	require.Equal(t, TaskFailed, rep.End)
 	require.Equal(t, stages.FateNotReached, r.executor.rooms.Outcomes.Of(next).Fate)
 	require.Equal(t, []string{"begin deleting", "call", "end"}, r.diary.lines)
-	cause, failed := r.executor.rooms.FailureOf(old.URN)
+	cause, failed := r.executor.rooms.Failures.Of(old.URN)
 	require.True(t, failed)
 	require.Equal(t, old.URN, cause)
 }

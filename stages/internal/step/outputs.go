@@ -56,7 +56,7 @@ func (o *Outputs) known(s *stages.Decision, outputs property.Map) property.Map {
 	if s.Old != nil {
 		last = s.Old.Outputs
 	}
-	outputs, kept, dropped := o.rooms.KnownOutputs(outputs, last)
+	outputs, kept, dropped := rooms.KnownOutputs(o.rooms, outputs, last)
 	if text := unknownOutputs(kept, dropped); text != "" {
 		o.control.Diagnose(s.URN, stages.Warning, 0, text)
 	}

@@ -188,7 +188,7 @@ func (r *Reporter) showDone(info stages.StepInfo) {
 // ShowProvisional emits the events of states that are kept because something refers to them. It is called once, at the end of a
 // run: only then is it certain that no registration continues the states, and for which resource each is kept.
 func (r *Reporter) ShowProvisional() {
-	for _, s := range r.rooms.Provisional() {
+	for _, s := range rooms.Summarize(r.rooms).Provisional() {
 		r.control.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.control.DryRun(), At: r.control.Now()})
 		r.showDone(s.Shown())
 	}

@@ -1,15 +1,12 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
@@ -51,6 +48,10 @@ var (
 	_ backend.Auditor  = (*stack)(nil)
 	_ backend.Requirer = (*stack)(nil)
 )
+
+func (s *stack) sender() sender { return sender{s.subject} }
+
+func (s *stack) locks() locks { return locks{s.subject} }
 
 // Ref implements [backend.Stack].
 func (s *stack) Ref() backend.Ref { return s.subject.Ref() }
@@ -330,60 +331,14 @@ func (s *stack) Save(ctx context.Context, snapshot *state.Snapshot) error {
 
 // edit changes the working copy and then the state at the service. If the service refuses, nothing has changed.
 func (s *stack) edit(ctx context.Context, h *held, change func() error) error {
-	before, err := s.announce(ctx, h, "")
+	before, err := s.sender().announce(ctx, h, "")
 	if err != nil {
 		return err
 	}
 	if err := change(); err != nil {
-		return errors.Join(err, s.revert(ctx, h, before))
+		return errors.Join(err, s.sender().revert(ctx, h, before))
 	}
-	return s.deliver(ctx, h, before)
-}
-
-// announce marks a working copy as one with unsent changes, unless another update of the stack runs, and returns its content. The working copy of
-// the stack after is sent first; after may be "".
-func (s *stack) announce(ctx context.Context, h *held, after string) (before []byte, err error) {
-	if before, err = h.workingCopy.content(ctx); err != nil {
-		return nil, err
-	}
-	now, err := s.subject.describe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if now.Current != nil {
-		return nil, &BusyError{s.subject.ref, now.Current.Kind, now.Current.Author}
-	}
-	return before, h.workingCopy.mark(ctx, unsent{Version: now.Version, After: after})
-}
-
-// deliver sends an edited working copy. If the service refuses it, the edit is reverted.
-func (s *stack) deliver(ctx context.Context, h *held, before []byte) error {
-	err := s.send(ctx, h)
-	switch {
-	case err == nil:
-		return h.workingCopy.settled(ctx)
-	case api.IsAway(err), isDoubtful(err):
-		return &UnsentError{s.subject.ref, h.workingCopy.name(), err}
-	}
-	return errors.Join(err, s.revert(ctx, h, before))
-}
-
-// revert restores the content of a working copy before an edit.
-func (s *stack) revert(ctx context.Context, h *held, before []byte) error {
-	return errors.Join(h.workingCopy.replace(ctx, before), h.workingCopy.settled(ctx))
-}
-
-// send makes the working copy the state at the service.
-func (s *stack) send(ctx context.Context, h *held) error {
-	content, err := h.workingCopy.content(ctx)
-	if err != nil {
-		return err
-	}
-	d, err := s.subject.outgoing(ctx, content)
-	if err != nil {
-		return err
-	}
-	return s.subject.upload(ctx, d)
+	return s.sender().deliver(ctx, h, before)
 }
 
 // SaveMove implements [backend.Stack]. Both working copies are changed first, and then sent, that of the destination first. If it is cut off, the
@@ -398,16 +353,16 @@ func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.
 	if from == nil || into == nil {
 		return &backend.NotLockedError{Ref: s.subject.ref}
 	}
-	there, err := to.announce(ctx, into, "")
+	there, err := to.sender().announce(ctx, into, "")
 	if err != nil {
 		return err
 	}
-	here, err := s.announce(ctx, from, to.subject.ref.String())
+	here, err := s.sender().announce(ctx, from, to.subject.ref.String())
 	if err != nil {
-		return errors.Join(err, to.revert(ctx, into, there))
+		return errors.Join(err, to.sender().revert(ctx, into, there))
 	}
 	undo := func(err error) error {
-		return errors.Join(err, to.revert(ctx, into, there), s.revert(ctx, from, here))
+		return errors.Join(err, to.sender().revert(ctx, into, there), s.sender().revert(ctx, from, here))
 	}
 	if from.workingCopy.copies == into.workingCopy.copies {
 		err = s.locked(from).SaveMove(ctx, own, to.locked(into), destState)
@@ -417,7 +372,7 @@ func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.
 	if err != nil {
 		return undo(err)
 	}
-	if err := to.send(ctx, into); err != nil && !api.IsAway(err) && !isDoubtful(err) {
+	if err := to.sender().send(ctx, into); err != nil && !api.IsAway(err) && !isDoubtful(err) {
 		return undo(err)
 	} else if err != nil {
 		return &UnsentError{to.subject.ref, into.workingCopy.name(), err} // and the other one stays with it
@@ -425,7 +380,7 @@ func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.
 	if err := into.workingCopy.settled(ctx); err != nil {
 		return err
 	}
-	if err := s.deliver(ctx, from, here); err != nil {
+	if err := s.sender().deliver(ctx, from, here); err != nil {
 		return fmt.Errorf("the resources are in stack %s, and still in stack %s: %w", to.subject.ref, s.subject.ref, err)
 	}
 	return nil
@@ -510,120 +465,17 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 // Lock implements [backend.Stack]. It excludes other processes of this machine; the service excludes those of other machines, from Begin
 // on.
 func (s *stack) Lock(ctx context.Context, o backend.LockOptions) (backend.Lock, error) {
-	h, fresh, err := s.take(ctx, o)
+	h, fresh, err := s.sender().take(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.bringUp(ctx, h, fresh); err != nil {
+	if err := s.sender().bringUp(ctx, h, fresh); err != nil {
 		return nil, errors.Join(err, h.lock.Close())
 	}
 	s.shared.mu.Lock()
 	defer s.shared.mu.Unlock()
 	s.shared.held = h
 	return &ownLock{h.lock, s, h}, nil
-}
-
-// take locks the working copy. fresh is the state of the service, if it was read for that.
-func (s *stack) take(ctx context.Context, o backend.LockOptions) (h *held, fresh []byte, err error) {
-	c, err := s.subject.backend.copyOf(ctx, s.subject.ref)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := c.open(ctx, func() ([]byte, error) {
-		fresh, err = s.subject.download(ctx)
-		return fresh, err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := w.Lock(ctx, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &held{c, w, l}, fresh, nil
-}
-
-// bringUp sends the unsent changes of an earlier operation, and then makes the working copy equal to the state of the service. If the working copy
-// was just made from that state, fresh, no other process has changed it.
-func (s *stack) bringUp(ctx context.Context, h *held, fresh []byte) error {
-	left, err := h.workingCopy.unsent(ctx)
-	if err != nil {
-		return err
-	}
-	if present, err := h.workingCopy.content(ctx); err == nil && left == nil && fresh != nil && bytes.Equal(present, fresh) {
-		return nil
-	}
-	if err := s.sendLeft(ctx, h); err != nil {
-		return err
-	}
-	content, err := s.subject.download(ctx)
-	if err != nil {
-		return err
-	}
-	return h.workingCopy.replace(ctx, content)
-}
-
-// sendLeft sends the unsent changes of an operation that has ended. If the operation was cut off, its update at the service is ended.
-func (s *stack) sendLeft(ctx context.Context, h *held) error {
-	left, err := h.workingCopy.unsent(ctx)
-	if err != nil || left == nil {
-		return err
-	}
-	now, err := s.subject.describe(ctx)
-	if err != nil {
-		return &UnsentError{s.subject.ref, h.workingCopy.name(), err}
-	}
-	ours := left.Update != "" && now.ActiveUpdate == left.Update
-	switch {
-	case ours && now.Current != nil:
-		// The process of the update has ended: this process has the lock of its working copy.
-		if err := s.subject.backend.client.Cancel(ctx, api.UpdateID{Stack: s.subject.id(), ID: left.Update}); err != nil {
-			return &UnsentError{s.subject.ref, h.workingCopy.name(), err}
-		}
-	case now.Current != nil:
-		return &BusyError{s.subject.ref, now.Current.Kind, now.Current.Author}
-	case !ours && now.Version != left.Version && !left.Sent:
-		content, err := h.workingCopy.content(ctx)
-		if err != nil {
-			return err
-		}
-		if left.Sent, err = s.subject.has(ctx, content); err != nil {
-			return &UnsentError{s.subject.ref, h.workingCopy.name(), err}
-		}
-		if !left.Sent {
-			return &OvertakenError{s.subject.ref, h.workingCopy.name()}
-		}
-	}
-	if err := s.precede(ctx, left.After); err != nil {
-		return &UnsentError{s.subject.ref, h.workingCopy.name(), err}
-	}
-	if !left.Sent {
-		if err := s.send(ctx, h); err != nil {
-			return &UnsentError{s.subject.ref, h.workingCopy.name(), err}
-		}
-		s.subject.backend.note("what the last operation on stack %s recorded on this machine has been sent to the service", s.subject.ref.Name)
-	}
-	return h.workingCopy.settled(ctx)
-}
-
-// precede sends the working copy of a stack that has received resources of this one. Its name may be "".
-func (s *stack) precede(ctx context.Context, name string) error {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 {
-		return nil
-	}
-	other := &stack{subject: subject{s.subject.backend, backend.Ref{Owner: parts[0], Project: parts[1], Name: parts[2]}}, shared: &shared{}}
-	if err := other.settle(ctx); err != nil {
-		return err
-	}
-	c, err := s.subject.backend.copyOf(ctx, other.subject.ref)
-	if err != nil {
-		return err
-	}
-	if left, err := c.unsent(ctx); err != nil || left != nil {
-		return errors.Join(err, fmt.Errorf("the resources that were moved to stack %s have not been sent yet", other.subject.ref))
-	}
-	return nil
 }
 
 // settle sends the unsent changes of an operation that has ended, unless another process works on the stack.
@@ -651,78 +503,12 @@ func (s *stack) settle(ctx context.Context) error {
 	return l.Close()
 }
 
-// toolService is the tool in a lock that represents a running update at the service.
-const toolService = "service"
-
 // Locks implements [backend.Stack].
-func (s *stack) Locks(ctx context.Context) ([]lock.Held, error) {
-	now, err := s.subject.describe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []lock.Held
-	if now.Current != nil {
-		place := fmt.Sprintf("%s, update %s", s.subject.File(ctx), now.ActiveUpdate)
-		all = append(all, lock.Held{Path: place, URL: place, Owner: lock.Owner{
-			Username: now.Current.Author, Hostname: s.subject.backend.host(), Timestamp: time.Unix(now.Current.Started, 0), Tool: toolService,
-			Lease: lock.Lease{Operation: now.Current.Kind},
-		}})
-	}
-	own, err := s.ownLocks(ctx)
-	return append(all, own...), err
-}
-
-// ownLocks are the locks of the working copy.
-func (s *stack) ownLocks(ctx context.Context) ([]lock.Held, error) {
-	c, err := s.subject.backend.copyOf(ctx, s.subject.ref)
-	if err != nil {
-		return nil, err
-	}
-	there, err := c.copies.dir.Stat(ctx, c.keys.File())
-	if err != nil || len(there) == 0 {
-		return nil, err
-	}
-	w, err := c.copies.files.Open(ctx, c.ref())
-	if err != nil {
-		return nil, err
-	}
-	return w.Locks(ctx)
-}
+func (s *stack) Locks(ctx context.Context) ([]lock.Held, error) { return s.locks().all(ctx) }
 
 // BreakLocks implements [backend.Stack].
 func (s *stack) BreakLocks(ctx context.Context, all []lock.Held) (int, error) {
-	var own []lock.Held
-	n := 0
-	for _, l := range all {
-		if l.Owner.Tool != toolService {
-			own = append(own, l)
-			continue
-		}
-		now, err := s.subject.describe(ctx)
-		if err != nil {
-			return n, err
-		}
-		if now.Current == nil || now.Current.Started != l.Owner.Timestamp.Unix() {
-			continue // it has ended, and another one may have begun
-		}
-		if err := s.subject.backend.client.Cancel(ctx, api.UpdateID{Stack: s.subject.id(), ID: now.ActiveUpdate}); err != nil {
-			return n, err
-		}
-		n++
-	}
-	if len(own) == 0 {
-		return n, nil
-	}
-	c, err := s.subject.backend.copyOf(ctx, s.subject.ref)
-	if err != nil {
-		return n, err
-	}
-	w, err := c.copies.files.Open(ctx, c.ref())
-	if err != nil {
-		return n, err
-	}
-	broken, err := w.BreakLocks(ctx, own)
-	return n + broken, err
+	return s.locks().breakAll(ctx, all)
 }
 
 // DiscardJournal implements [backend.Stack].
@@ -735,7 +521,7 @@ func (s *stack) DiscardJournal(ctx context.Context) (where string, err error) {
 	if err != nil || left == nil {
 		return "", err
 	}
-	h, _, err := s.take(ctx, backend.LockOptions{Operation: "recovery"})
+	h, _, err := s.sender().take(ctx, backend.LockOptions{Operation: "recovery"})
 	if err != nil {
 		return "", err
 	}

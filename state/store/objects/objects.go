@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/go-multierror"
 	"github.com/sourcegraph/conc/iter"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -234,13 +233,7 @@ func (s *Store) Remove(ctx context.Context, keys ...string) error {
 		}
 		return nil
 	})
-	var all *multierror.Error
-	for _, err := range errs {
-		if err != nil {
-			all = multierror.Append(all, err)
-		}
-	}
-	return all.ErrorOrNil()
+	return errors.Join(errs...)
 }
 
 func isMissing(err error) bool {

@@ -60,6 +60,8 @@ func TestAdviceFollowsTheMessage(t *testing.T) {
 				"or use the command:\n`sluice state unprotect 'urn:pulumi:dev::p::a:b:C$d:e:F::it'\"'\"'s'`"},
 		"an object": {"m", []advice.Advice{{Action: advice.Adopt, URNs: []urn.URN{"urn:a"}, ID: "i-1"}},
 			"m\n`sluice recover --adopt 'urn:a=i-1'` records it"},
+		"a stack": {"m", []advice.Advice{{Action: advice.MakeStack, Stack: "it's"}},
+			"m\n`sluice stack ls` lists the stacks; `sluice stack init 'it'\"'\"'s'` makes this one"},
 		"targets": {"m", []advice.Advice{advice.On(advice.TargetNeeded, "urn:a", "urn:b")},
 			"m\nAdd what it needs: --target 'urn:a' --target 'urn:b'"},
 	} {

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/host"
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Tool returns the name of the converter for a user's name of a tool.
@@ -44,7 +44,7 @@ func open(ctx context.Context, t *terminal.Terminal, tool string, mapped map[str
 }
 
 // show prints the diagnostics of a converter or a generator, and reports whether none of them is an error.
-func show(t *terminal.Terminal, list []source.Remark) bool {
+func show(t *terminal.Terminal, list []tooling.Remark) bool {
 	good := true
 	for _, r := range list {
 		severity := "warning"

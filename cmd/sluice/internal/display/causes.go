@@ -40,7 +40,7 @@ func WriteRootCauses(o WhyOptions, l *why.Log) error {
 }
 
 // causesSection lists the root causes of a preview that add something to the rows of the resources.
-func (p stepPrinter) causesSection(l *why.Log) string {
+func causesSection(p stepPrinter, l *why.Log) string {
 	if l == nil || !p.IsPreview || l.Result != stages.Succeeded {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 type columns struct{ kinds, names int }
 
 // fit widens the columns for a resource.
-func (c *columns) fit(p stepPrinter, u urn.URN, name string) {
-	if !p.ShowURNs {
+func (c *columns) fit(l layout, u urn.URN, name string) {
+	if !l.urns {
 		c.widen(shortType(u.Type()), name)
 	}
 }
@@ -26,15 +26,30 @@ func (c *columns) widen(kind, name string) {
 // besides is the width of a row without its type, name and outcome: the sign, and the spaces between the columns.
 const besides = 6
 
+// layout fits a text into a terminal.
+type layout struct {
+	width func() int // in cells; nil without a terminal
+	urns  bool       // resources are named by their URNs, which are whole
+}
+
+// fitted breaks lines that are wider than the terminal between words, and indents the continuation, so that the columns on the left stay readable. It
+// does not break a word that does not fit.
+func (l layout) fitted(text string) string {
+	if l.width == nil {
+		return text
+	}
+	return Fit(text, l.width())
+}
+
 // narrowed returns the columns that fit the terminal. A quarter of its width is for the outcomes. Of a long type and a long name, the type gets
 // less than it needs, down to a third of the width: it can be shortened, and a name that people copy cannot.
-func (p stepPrinter) narrowed(c columns) columns {
-	if p.Width == nil || p.Width() < minWrapped {
+func (l layout) narrowed(c columns) columns {
+	if l.width == nil || l.width() < minWrapped {
 		return c
 	}
-	width := p.Width()
+	width := l.width()
 	room := width - besides - min(minFate, width/4)
-	if !p.ShowURNs {
+	if !l.urns {
 		kinds := min(room-min(c.names, width/4), width-besides+1-c.names)
 		c.kinds = min(c.kinds, max(kinds, width/3))
 	}
@@ -43,9 +58,9 @@ func (p stepPrinter) narrowed(c columns) columns {
 }
 
 // shortened cuts the beginning of a type that is wider than its column on a terminal: the end says what it is.
-func (p stepPrinter) shortened(kind string, width int) string {
+func (l layout) shortened(kind string, width int) string {
 	excess := ansi.StringWidth(kind) - width
-	if p.Width == nil || p.ShowURNs || excess <= 0 || width < 4 {
+	if l.width == nil || l.urns || excess <= 0 || width < 4 {
 		return kind
 	}
 	rest := ansi.TruncateLeft(kind, excess+1, "")

@@ -1,13 +1,9 @@
 package display
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/maruel/natural"
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -126,102 +122,6 @@ func (d *dangers) onlyOrder() (stages.Order, bool) {
 		}
 	}
 	return first, true
-}
-
-// countText is the text after the count of one kind of change: ": 8 aws:s3:Bucket, 4 aws:rds:Instance", or the order of
-// replacements.
-func (p stepPrinter) countText(d *dangers, op stages.Op) string {
-	text := ""
-	if op == stages.OpReplace {
-		switch first, last := d.replacements(); {
-		case first > 0 && last > 0:
-			text = fmt.Sprintf(" (%d create first, %d delete first)", first, last)
-		case first > 0:
-			text = " (create first, then delete)"
-		case last > 0:
-			text = " (delete first, then create"
-			if order, ok := d.onlyOrder(); ok {
-				text += orderText(": %s", order)
-			}
-			text += ")"
-		}
-	}
-	if d.total < minTyped || len(d.types[op]) == 0 {
-		return text
-	}
-	counts := d.types[op]
-	types := slices.SortedFunc(maps.Keys(counts), func(a, b urn.Type) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	var parts []string
-	for i, t := range types {
-		if i == maxTypesShown && !p.ShowFullOutput {
-			parts = append(parts, plural(len(types)-i, "other type", "other types"))
-			break
-		}
-		name := shortType(t)
-		if len(types) > 1 {
-			name = fmt.Sprintf("%d %s", counts[t], name)
-		}
-		parts = append(parts, name)
-	}
-	return text + ": " + strings.Join(parts, ", ")
-}
-
-// deleteFirstLines describe the replacements that delete first: the reason, and the dependents that are deleted too.
-func (p stepPrinter) deleteFirstLines(d *dangers) []string {
-	if _, ok := d.onlyOrder(); ok {
-		return nil
-	}
-	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.ShowURNs}, style: p.style}
-	alone := map[stages.Order][]urn.URN{}
-	taking := slices.Sorted(maps.Keys(d.along))
-	for _, u := range d.deleteFirst {
-		if len(d.along[u]) == 0 {
-			alone[d.order[u]] = append(alone[d.order[u]], u)
-		}
-	}
-	slices.SortStableFunc(taking, func(a, b urn.URN) int {
-		return cmp.Or(cmp.Compare(len(d.along[b]), len(d.along[a])), natural.Compare(a.Name(), b.Name()))
-	})
-	var lines []string
-	for i, u := range taking {
-		if i == maxDeleteFirst && !p.Diff {
-			lines = append(lines, fmt.Sprintf("and %s with others; --diff shows them", plural(len(taking)-i, "replacement", "replacements")))
-			break
-		}
-		along := d.along[u]
-		text := w.names([]urn.URN{u}) + " is deleted first" + orderText(" (%s)", d.order[u])
-		lines = append(lines, text+", and with it "+w.listText(along, maxAlongShown))
-	}
-	for _, order := range slices.Sorted(maps.Keys(alone)) {
-		be := "are"
-		if len(alone[order]) == 1 {
-			be = "is"
-		}
-		lines = append(lines, w.namesText(alone[order])+" "+be+" deleted first"+orderText(" (%s)", order))
-	}
-	return lines
-}
-
-// protectedLines describe the changes to protected resources.
-func (p stepPrinter) protectedLines(d *dangers) []string {
-	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.ShowURNs}, style: p.style}
-	var parts []string
-	for _, op := range slices.SortedFunc(maps.Keys(d.protected), func(a, b stages.Op) int {
-		return cmp.Or(cmp.Compare(a.Danger(), b.Danger()), cmp.Compare(a, b))
-	}) {
-		us := d.protected[op]
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(us), cmp.Or(wordsFor(op).planned, "to "+wordsFor(op).plan), w.listText(us, maxNamesShown)))
-	}
-	var lines []string
-	if len(parts) > 0 {
-		lines = append(lines, p.style.paint(red, "! protected: ")+strings.Join(parts, ", "))
-	}
-	if n := len(d.unprotected); n > 0 {
-		lines = append(lines, p.style.paint(yellow, "! no longer protected: ")+w.namesText(d.unprotected))
-	}
-	return lines
 }
 
 // orders are the reasons why a replacement deletes first.

@@ -713,7 +713,7 @@ func TestReasonsDoNothingToATerminal(t *testing.T) {
 	s := stages.StepInfo{Op: stages.OpReplace, URN: "urn:pulumi:dev::demo::a:b:C::x", Reason: stages.Reason{Kind: stages.ReasonInputs, Properties: []string{"k\u202e\x1b[2J"}}}
 	require.NotEmpty(t, s.Reason.String())
 	p := stepPrinter{Options: Options{IsPreview: true}}
-	for _, text := range []string{p.fate(s, 0), p.block(s, 0)} {
+	for _, text := range []string{p.fate(s, 0), blockPrinter{p}.text(s, 0)} {
 		require.Contains(t, text, `k\x202e`)
 		require.NotContains(t, text, "\u202e")
 		require.NotContains(t, text, "\x1b")

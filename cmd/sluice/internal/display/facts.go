@@ -175,10 +175,6 @@ func limitNames(limits []string) string {
 	}
 }
 
-func (p stepPrinter) describe(r runningStep, now time.Time) string {
-	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), r.elapsed(now))
-}
-
 // begin writes the title.
 func (f *facts) begin() {
 	if f.p.Frame != nil {
@@ -191,16 +187,16 @@ func (f *facts) begin() {
 // end writes the text after the rows: the legend, messages, outputs, counts, and why the operation has failed.
 func (f *facts) end() {
 	if text := f.legend(); text != "" && !f.p.OnlyEnd {
-		f.write(f.p.fitted(text))
+		f.write(f.p.layout().fitted(text))
 	}
 	if f.p.Frame != nil {
 		f.p.Frame.End(f.ending.Failed != "")
 	}
-	failure, told := f.failureSection()
-	diagnostics := f.p.diagnosticsSection(f.m, told, f.ending.Failed != "" && failure != "")
+	failure, shown := f.failureSection()
+	diagnostics := messagePrinter{f.p}.section(f.m, shown, f.ending.Failed != "" && failure != "")
 	for _, section := range []string{
-		f.p.policiesSection(f.m), diagnostics, f.p.outputsSection(f.m), f.p.fitted(f.p.wavesSection(f.m)),
-		f.p.fitted(f.p.summarySection(f.m, f.ending.Log)), f.p.fitted(f.p.causesSection(f.ending.Log)), failure,
+		policyPrinter{f.p}.section(f.m), diagnostics, outputsSection(f.p.Options, f.p.style, f.m), f.p.layout().fitted(wavePrinter{f.p}.section(f.m)),
+		f.p.layout().fitted(summaryPrinter{f.p}.section(f.m, f.ending.Log)), f.p.layout().fitted(causesSection(f.p, f.ending.Log)), failure,
 	} {
 		if section == "" {
 			continue
@@ -266,8 +262,8 @@ func (f *facts) still(now time.Time) string {
 // previewFailed begins messages of previews (steps.md appendix B).
 const previewFailed = "Preview failed: "
 
-// grouped merges causes that differ only in the resource. It adds the numbers of the duplicate messages to told.
-func grouped(causes []*cause, told map[int]bool) []*cause {
+// grouped merges causes that differ only in the resource. It adds the numbers of the duplicate messages to shown.
+func grouped(causes []*cause, shown map[int]bool) []*cause {
 	var out []*cause
 	same := map[string]*cause{}
 	for _, c := range causes {
@@ -283,7 +279,7 @@ func grouped(causes []*cause, told map[int]bool) []*cause {
 		}
 		first.others, first.unreached = append(first.others, c.urn), append(first.unreached, c.unreached...)
 		for _, m := range c.messages {
-			told[m.number] = true
+			shown[m.number] = true
 		}
 	}
 	return out
@@ -297,11 +293,11 @@ func (f *facts) about(c *cause) string {
 	case f.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
 	case f.ending.Canceled:
-		return f.p.speaker(c.urn) + " was aborted"
+		return messagePrinter{f.p}.speaker(c.urn) + " was aborted"
 	case len(all) > 1:
 		return fmt.Sprintf("%d resources (%s)", len(all), someNames(all))
 	}
-	return f.p.speaker(c.urn)
+	return messagePrinter{f.p}.speaker(c.urn)
 }
 
 // causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
@@ -355,19 +351,19 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 			order = append(order, u)
 		}
 	}
-	told := map[urn.URN]urn.URN{}
+	causeOf := map[urn.URN]urn.URN{}
 	planned := len(order)
 	for _, d := range f.ending.Decided {
 		if !open[d.URN] && f.m.ended[d.URN]&acted == 0 {
 			open[d.URN] = true
 			order = append(order, d.URN)
 		}
-		told[d.URN] = d.Because
+		causeOf[d.URN] = d.Because
 	}
 	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown
-	f.follow(causes, open, told)
+	f.follow(causes, open, causeOf)
 	for _, u := range order {
-		switch c := because[told[u]]; {
+		switch c := because[causeOf[u]]; {
 		case because[u] != nil || f.m.failed[u] || u.IsRootStack():
 		case c != nil:
 			c.unreached = append(c.unreached, u)
@@ -378,8 +374,8 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 	return stopped
 }
 
-// follow records in told the first cause from which dependencies lead to each open resource.
-func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]urn.URN) {
+// follow records in causeOf the first cause from which dependencies lead to each open resource.
+func (f *facts) follow(causes []*cause, open map[urn.URN]bool, causeOf map[urn.URN]urn.URN) {
 	if f.p.Forecast == nil {
 		return
 	}
@@ -399,8 +395,8 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 			u := queue[0]
 			queue = queue[1:]
 			for _, n := range next[u] {
-				if open[n] && told[n] == "" && n != c.urn {
-					told[n] = c.urn
+				if open[n] && causeOf[n] == "" && n != c.urn {
+					causeOf[n] = c.urn
 					queue = append(queue, n)
 				}
 			}
@@ -409,38 +405,38 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 }
 
 // failureSection returns the text at the end of a failed or cancelled operation: the causes, the resources that were not reached because of each, and
-// the next step. told are the numbers of the messages that it contains as a whole, which appear nowhere else.
-func (f *facts) failureSection() (text string, told map[int]bool) {
+// the next step. shown are the numbers of the messages that it contains as a whole, which appear nowhere else.
+func (f *facts) failureSection() (text string, shown map[int]bool) {
 	causes := f.causes()
-	told = map[int]bool{}
+	shown = map[int]bool{}
 	if len(causes) == 0 && !f.ending.Canceled {
-		return "", told
+		return "", shown
 	}
 	stopped := f.blame(causes)
 	if len(causes)+len(stopped)+f.m.remaining == 0 {
-		return "", told
+		return "", shown
 	}
 	if of := f.m.diagnostics[""]; of != nil {
 		for _, d := range of.list {
-			told[d.number] = f.saysOnlyThat(d)
+			shown[d.number] = f.saysOnlyThat(d)
 		}
 	}
 	var b strings.Builder
-	line := func(text string) { b.WriteString(f.p.fitted(text) + "\n") }
-	causes = grouped(causes, told)
+	line := func(text string) { b.WriteString(f.p.layout().fitted(text) + "\n") }
+	causes = grouped(causes, shown)
 	line(f.p.style.bold(f.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
 		line("  " + f.p.style.bold(f.about(c)) + ":")
 		for _, m := range c.messages {
-			lines := once(details, m.Severity, f.p.message(m))
+			lines := once(details, m.Severity, messagePrinter{f.p}.lines(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as in the title
 				lines[0] = strings.Replace(lines[0], previewFailed, "", 1)
 			}
 			if len(causes) > 1 && len(lines) > maxCauseLines {
 				lines = append(lines[:maxCauseLines:maxCauseLines], "... (the rest is above)")
 			} else {
-				told[m.number] = true
+				shown[m.number] = true
 			}
 			line("    " + lines[0])
 			for _, text := range lines[1:] {
@@ -471,7 +467,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 	if say := f.nextStep(causes); say != "" {
 		line("  " + f.p.style.bold("Next: ") + say)
 	}
-	return b.String(), told
+	return b.String(), shown
 }
 
 // kept returns the resources that the program has not declared and that stay because something failed.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -53,37 +52,22 @@ func (g groupNames) shared(s stages.StepInfo) stages.StepInfo {
 // maxChain is the number of groups in a chain, each the reason of the next one, that are found.
 const maxChain = 32
 
-// groupsOf finds the groups of a tree. A group may be the reason of others, so it looks until there are no more.
-func (p treePrinter) groupsOf(t *tree.Tree) groupNames {
-	p.grouped = groupNames{}
+// complete adds the groups of some rows. A group may be the reason of others, so it looks for groups until there are no more. find returns the
+// groups of those rows whose texts are equal, apart from names of their own and of the groups so far.
+func (g groupNames) complete(find func() [][]urn.URN) {
+	var last [][]urn.URN
 	for range maxChain {
-		known := len(p.grouped)
-		next := groupNames{}
-		p.eachGroup(t.Top, func(g []*tree.Node) {
-			us := make([]urn.URN, len(g))
-			for i, n := range g {
-				us[i] = n.URN
-			}
-			next.add(us)
-		})
-		if p.grouped = next; len(next) == known {
-			break
+		known := len(g)
+		groups := find()
+		for _, u := range slices.Concat(last...) {
+			delete(g, u)
+		}
+		for _, us := range groups {
+			g.add(us)
+		}
+		if last = groups; len(g) == known {
+			return
 		}
 	}
-	return p.grouped
-}
-
-// eachGroup calls f for every group of siblings below a node that share a row.
-func (p treePrinter) eachGroup(n *tree.Node, f func([]*tree.Node)) {
-	children := slices.Collect(n.Children())
-	for _, g := range p.alike(children) {
-		if len(g) >= minGroup {
-			f(g)
-		}
-	}
-	for _, c := range children {
-		if !c.IsLeaf() && p.draws(c) {
-			p.eachGroup(c, f)
-		}
-	}
+	find()
 }

@@ -64,7 +64,7 @@ func (l *Log) Observe(e stages.Event) {
 // began writes a line for a step that begins. A preview takes no steps.
 func (l *Log) began(s stages.StepInfo) {
 	if w := wordsFor(s.Op); !l.p.IsPreview && w.running != "" && s.Op != stages.OpRefresh && l.p.shows(s) {
-		l.write(l.p.alignedRow(s, cleanLine(s.URN.Name()), l.p.style.paint(w.colour, w.running), l.rows.widths))
+		l.write(l.rows.printer(l.p).row(s, cleanLine(s.URN.Name()), l.p.style.paint(w.colour, w.running)))
 	}
 }
 
@@ -105,7 +105,7 @@ func (l *Log) finish() {
 // flush writes the rows that are due.
 func (l *Log) flush(end bool) {
 	for _, rows := range l.rows.ready(l.p.Now(), end) {
-		for _, text := range l.p.portion(rows, &l.rows.widths, l.rows.grouped) {
+		for _, text := range l.rows.printer(l.p).portion(rows) {
 			l.write(text)
 		}
 		for _, r := range rows {
@@ -163,7 +163,7 @@ func (l *Log) Running() []string {
 func (l *Log) Note(text, _ string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.write(l.p.fitted(clean(text)))
+	l.write(l.p.layout().fitted(clean(text)))
 }
 
 // Explain sets how the operation has ended. Call it before Close.
@@ -191,7 +191,7 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	l.rows.close(placeOf(e.Step))
 	if l.p.Diff && l.p.shows(e.Step) {
-		l.write(strings.TrimSuffix(l.p.fitted(l.p.block(e.Step, 0)), "\n"))
+		l.write(strings.TrimSuffix(l.p.layout().fitted(blockPrinter{l.p}.text(e.Step, 0)), "\n"))
 	}
 	l.signs[e.Step.Op] = true
 	name := cleanLine(e.Step.URN.Name())
@@ -205,12 +205,12 @@ func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	if known {
 		said = l.p.failed(e.Step, nil, took) + " with the same error as " + first
 	}
-	l.write(l.p.alignedRow(e.Step, name, said, l.rows.widths))
+	l.write(l.rows.printer(l.p).row(e.Step, name, said))
 }
 
 func (l *Log) interrupted() {
 	for _, r := range l.m.running {
 		w := wordsFor(r.step.Op)
-		l.write(l.p.alignedRow(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)", l.rows.widths))
+		l.write(l.rows.printer(l.p).row(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)"))
 	}
 }

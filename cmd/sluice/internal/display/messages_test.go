@@ -18,7 +18,7 @@ func printed(stream int32, text string) stages.Diagnostic {
 }
 
 func said(m *model) string {
-	return stepPrinter{}.diagnosticsSection(m, nil, false)
+	return messagePrinter{}.section(m, nil, false)
 }
 
 func TestOfALotOfOutputTheEndIsKept(t *testing.T) {

@@ -10,15 +10,6 @@ import (
 // minWrapped is the smallest width of a terminal for which lines are broken between words.
 const minWrapped = 30
 
-// fitted breaks lines that are wider than the terminal between words, and indents the continuation, so that the columns on the left stay readable. It
-// does not break a word that does not fit.
-func (p stepPrinter) fitted(text string) string {
-	if p.Width == nil {
-		return text
-	}
-	return Fit(text, p.Width())
-}
-
 // Fit breaks the lines of a text that are wider than a terminal of this width in cells, between words.
 func Fit(text string, width int) string {
 	return strings.Join(fitLines(strings.Split(text, "\n"), width, false), "\n")

@@ -19,8 +19,8 @@ func TestLinesAreBrokenBetweenWords(t *testing.T) {
 		" +- ├─ sim:index:Resource web",
 		"           replace because `region`",
 		"           changed",
-	}, "\n"), ansi.Strip(p.fitted(row)))
-	require.Equal(t, "    short\n\n    lines", p.fitted("    short\n\n    lines"))
+	}, "\n"), ansi.Strip(p.layout().fitted(row)))
+	require.Equal(t, "    short\n\n    lines", p.layout().fitted("    short\n\n    lines"))
 }
 
 func TestDetailsAreBrokenBetweenWords(t *testing.T) {
@@ -32,7 +32,7 @@ func TestDetailsAreBrokenBetweenWords(t *testing.T) {
 
 func TestANumberStaysWithWhatItCounts(t *testing.T) {
 	p := stepPrinter{Options: Options{Width: func() int { return 40 }}}
-	require.Equal(t, "    + 19 to create: 17 a:b:Bucket,\n          1 pulumi:providers:sim", p.fitted("    + 19 to create: 17 a:b:Bucket, 1 pulumi:providers:sim"))
+	require.Equal(t, "    + 19 to create: 17 a:b:Bucket,\n          1 pulumi:providers:sim", p.layout().fitted("    + 19 to create: 17 a:b:Bucket, 1 pulumi:providers:sim"))
 }
 
 // Only spaces are lost, and only a word on a line of its own is wider than the terminal.
@@ -41,7 +41,7 @@ func TestFittedLines(t *testing.T) {
 		width := rapid.IntRange(minWrapped, 80).Draw(t, "width")
 		line := strings.Join(rapid.SliceOf(rapid.StringMatching(`[0-9]{0,2}|[a-zé│ +]{0,40}`)).Draw(t, "words"), " ")
 		p := stepPrinter{Options: Options{Width: func() int { return width }}}
-		fitted := p.fitted(line)
+		fitted := p.layout().fitted(line)
 		require.Equal(t, strings.Fields(line), strings.Fields(fitted))
 		for _, l := range strings.Split(fitted, "\n") {
 			require.True(t, ansi.StringWidth(l) <= width || len(strings.Fields(l)) == 1, "%q", l)
@@ -66,7 +66,7 @@ func TestNotesFitTheTerminal(t *testing.T) {
 	text := "To leave at once, press ^C again: what is running would stay pending.\n    creating a"
 	r.Note(text, text)
 	r.Look(func(s Sight) {
-		require.Equal(t, []string{"To leave at once, press ^C", "    again: what is running", "    would stay pending.", "    creating a"}, s.Said(30))
+		require.Equal(t, []string{"To leave at once, press ^C", "    again: what is running", "    would stay pending.", "    creating a"}, s.Remarks(30))
 	})
 	r.Close()
 	require.Equal(t, "T\nTo leave at once, press ^C again: what\n    is running would stay pending.\n    creating a\n", out.String())

@@ -82,4 +82,4 @@ func Possibly(r stages.Reason) string {
 func PossiblyOf(possible, all int) string { return possiblyOf(possible, all) }
 
 // Renamed names a resource that is probably a renamed one, and the difference: "aws:s3:Bucket archive, which was logs".
-func Renamed(r renames.Rename) string { return stepPrinter{}.renamed(r) }
+func Renamed(r renames.Rename) string { return renameText(stepPrinter{}, r) }

@@ -24,13 +24,16 @@ func (m policyModel) mandatory() bool {
 	return slices.ContainsFunc(m.violations, func(v stages.PolicyViolation) bool { return v.Level == stages.Mandatory })
 }
 
-// policiesSection lists the policy packs with their violations and remediations (protocol.md 10.6).
-func (p stepPrinter) policiesSection(m *model) string {
+// policyPrinter formats the results of policies.
+type policyPrinter struct{ steps stepPrinter }
+
+// section lists the policy packs with their violations and remediations (protocol.md 10.6).
+func (p policyPrinter) section(m *model) string {
 	if m.summary == nil || len(m.summary.Policies) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(p.style.bold("Policies:") + "\n")
+	b.WriteString(p.steps.style.bold("Policies:") + "\n")
 	for _, pack := range byName(m.summary.Policies) {
 		p.pack(&b, m.policies, pack)
 	}
@@ -59,7 +62,7 @@ func byName(packs []stages.AnalyzerInfo) []namedPack {
 	return out
 }
 
-func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack namedPack) {
+func (p policyPrinter) pack(b *strings.Builder, m policyModel, pack namedPack) {
 	ofPack := func(n stages.PolicyName) bool { return n.Pack == pack.name && n.Version == pack.version }
 	violations := slices.DeleteFunc(slices.Clone(m.violations), func(v stages.PolicyViolation) bool { return !ofPack(v.Policy) })
 	remediations := slices.DeleteFunc(slices.Clone(m.remediations), func(r stages.PolicyRemediation) bool {
@@ -100,7 +103,7 @@ func severityRank(s string) int {
 
 const policyIndent = "        "
 
-func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
+func (p policyPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 	tag := v.Level.String()
 	if v.Severity != "" {
 		tag += ", severity " + cleanLine(v.Severity)
@@ -109,9 +112,9 @@ func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 	if v.Level == stages.Mandatory {
 		colour = red
 	}
-	fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, p.style.paint(colour, "["+tag+"]"), cleanLine(v.Policy.Name), p.judged(v.URN))
+	fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, p.steps.style.paint(colour, "["+tag+"]"), cleanLine(v.Policy.Name), p.judged(v.URN))
 	text := v.Message
-	if len(text) > maxMessage && !p.ShowFullOutput {
+	if len(text) > maxMessage && !p.steps.ShowFullOutput {
 		text = beginning(text[:maxMessage], len(text), redact.Whole(text))
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(clean(text)), "\n") {
@@ -122,26 +125,26 @@ func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 }
 
 // judged returns the name of the resource of a policy event.
-func (p stepPrinter) judged(u urn.URN) string {
+func (p policyPrinter) judged(u urn.URN) string {
 	if u == "" {
 		return ""
 	}
-	if p.ShowURNs {
+	if p.steps.ShowURNs {
 		return "  (" + cleanLine(string(u)) + ")"
 	}
 	return fmt.Sprintf("  (%s: %s)", shortType(u.Type()), cleanLine(u.Name()))
 }
 
 // remediated lists remediations: a count for each policy, or each one with its changes.
-func (p stepPrinter) remediated(b *strings.Builder, list []stages.PolicyRemediation) {
-	tag := p.style.paint(green, "[remediate]")
-	if p.Diff || p.ShowRemediations {
+func (p policyPrinter) remediated(b *strings.Builder, list []stages.PolicyRemediation) {
+	tag := p.steps.style.paint(green, "[remediate]")
+	if p.steps.Diff || p.steps.ShowRemediations {
 		slices.SortStableFunc(list, func(x, y stages.PolicyRemediation) int { return cmp.Compare(x.URN, y.URN) })
 		for _, r := range list {
 			fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, tag, cleanLine(r.Policy.Name), p.judged(r.URN))
-			printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput}
+			printer := &diffPrinter{showSecrets: p.steps.ShowSecrets, full: p.steps.ShowFullOutput}
 			printer.compareMaps(0, nil, r.Before, r.After, nil)
-			b.WriteString(painted(p.style, policyIndent+"  ", printer.lines))
+			b.WriteString(painted(p.steps.style, policyIndent+"  ", printer.lines))
 		}
 		return
 	}

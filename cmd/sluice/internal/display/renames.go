@@ -25,13 +25,13 @@ func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 		shown = own[:min(len(own), maxRenamesShown)]
 	}
 	var b strings.Builder
-	b.WriteString("\n" + p.fitted(p.style.bold("Renamed?")+" What is deleted looks like what is created. An alias keeps a resource under its new name:") + "\n")
+	b.WriteString("\n" + p.layout().fitted(p.style.bold("Renamed?")+" What is deleted looks like what is created. An alias keeps a resource under its new name:") + "\n")
 	for _, r := range shown {
-		text := "    " + p.renamed(r)
+		text := "    " + renameText(p, r)
 		if n := with[r.To]; n > 0 {
 			text += ", with " + plural(n, "resource", "resources") + " in it"
 		}
-		b.WriteString(p.fitted(text) + "\n        " + aliases.Text(o.Runtime, r) + "\n")
+		b.WriteString(p.layout().fitted(text) + "\n        " + aliases.Text(o.Runtime, r) + "\n")
 	}
 	if more := len(own) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "    and %d more; --show-full-output shows them\n", more)
@@ -40,9 +40,9 @@ func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 	return err
 }
 
-// renamed names a resource that is probably a renamed one, and the difference: "aws:s3:Bucket archive, which was logs". A less certain rename
+// renameText names a resource that is probably a renamed one, and the difference: "aws:s3:Bucket archive, which was logs". A less certain rename
 // is a question: "aws:s3:Bucket archive: was it logs?".
-func (p stepPrinter) renamed(r renames.Rename) string {
+func renameText(p stepPrinter, r renames.Rename) string {
 	statement, question := "was ", "was it "
 	former := cleanLine(r.From.Name())
 	switch {

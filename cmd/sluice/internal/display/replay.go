@@ -18,7 +18,7 @@ func WriteDetails(out io.Writer, o Options, steps []stages.StepInfo) error {
 	var b strings.Builder
 	for _, s := range steps {
 		if p.shows(s) {
-			b.WriteString(p.fitted(p.block(s, 0)))
+			b.WriteString(p.layout().fitted(blockPrinter{p}.text(s, 0)))
 		}
 	}
 	if b.Len() == 0 {

@@ -78,7 +78,7 @@ func (r *Report) Running() []string {
 func (r *Report) Note(text, onScreen string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.say(r.p.fitted(clean(text)), clean(onScreen))
+	r.say(r.p.layout().fitted(clean(text)), clean(onScreen))
 }
 
 // Tick reports slow steps, if nothing was written for a while. Call it about ten times a second.
@@ -96,9 +96,9 @@ func (r *Report) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	parts := r.held.all()
-	draw := treePrinter{stepPrinter: r.p}.text
+	draw := treePrinter{steps: r.p}.text
 	if r.p.Diff {
-		draw = treePrinter{stepPrinter: r.p}.blocks
+		draw = treePrinter{steps: r.p}.blocks
 	}
 	if text := draw(r.tree); text != "" && !r.p.OnlyEnd {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))

@@ -50,13 +50,13 @@ type openedStep struct {
 
 func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log, width int) []string {
 	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New || o.decided != decided || o.width != width {
-		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, width, fitLines(slices.Concat(textLines(p.block(s, 0)), p.reasons(s, decided)), width, true)}
+		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, width, fitLines(slices.Concat(textLines(blockPrinter{p}.text(s, 0)), reasonLines(p, s, decided)), width, true)}
 	}
 	return o.lines
 }
 
-// reasons returns the lines of the chain of reasons of a change, from the resource back to the root cause.
-func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
+// reasonLines returns the lines of the chain of reasons of a change, from the resource back to the root cause.
+func reasonLines(p stepPrinter, s stages.StepInfo, decided *why.Log) []string {
 	if decided == nil || s.Op == stages.OpSame {
 		return nil
 	}
@@ -75,8 +75,8 @@ func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
 
 func textLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// Said returns the last lines about the operation as a whole, broken between words to a width in cells.
-func (s Sight) Said(width int) []string {
+// Remarks returns the last lines about the operation as a whole, broken between words to a width in cells.
+func (s Sight) Remarks(width int) []string {
 	if len(s.said) == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ type Row struct {
 func (s Sight) Row(n *tree.Node) Row {
 	opens := n.IsOpen() && !s.IsPreview
 	if n.Status != tree.Running && !opens {
-		row := treePrinter{stepPrinter: s.p}.row("", []*tree.Node{n})
+		row := treePrinter{steps: s.p}.row("", []*tree.Node{n})
 		switch {
 		case n.Status == tree.Failed && n.Err == nil && n.Note != "":
 			row.fate += " error: " + firstLine(n.Note)
@@ -214,7 +214,7 @@ func (s Sight) Details(u urn.URN, width int) []string {
 		out = append(out, "", "Messages:")
 		for _, d := range of.list {
 			if d.Severity != stages.Debug || s.p.Debug {
-				for _, text := range s.p.message(d) {
+				for _, text := range (messagePrinter{s.p}).lines(d) {
 					out = append(out, fitLines([]string{"    " + text}, width, true)...)
 				}
 			}

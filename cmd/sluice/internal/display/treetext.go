@@ -27,7 +27,7 @@ const (
 
 // treePrinter draws the tree of the changed resources.
 type treePrinter struct {
-	stepPrinter
+	steps   stepPrinter
 	grouped groupNames // of the tree
 }
 
@@ -50,12 +50,12 @@ func (p treePrinter) text(t *tree.Tree) string {
 	for _, r := range rows {
 		c.widen(r.branch+r.kind, r.name)
 	}
-	c = p.narrowed(c)
+	c = p.steps.layout().narrowed(c)
 	var b strings.Builder
 	for _, r := range rows {
-		kind := p.style.paint(grey, r.branch) + p.shortened(r.kind, c.kinds-ansi.StringWidth(r.branch))
+		kind := p.steps.style.paint(grey, r.branch) + p.steps.layout().shortened(r.kind, c.kinds-ansi.StringWidth(r.branch))
 		line := " " + r.mark + " " + padded(kind, c.kinds) + " " + padded(r.name, c.names) + " " + r.fate
-		b.WriteString(p.fitted(strings.TrimRight(line, " ")) + "\n")
+		b.WriteString(p.steps.layout().fitted(strings.TrimRight(line, " ")) + "\n")
 	}
 	return b.String()
 }
@@ -71,8 +71,8 @@ func (p treePrinter) blocks(t *tree.Tree) string {
 		for _, c := range children {
 			below := depth
 			switch {
-			case c.Status == tree.Done && p.shows(c.Step):
-				b.WriteString(p.fitted(p.block(c.Step, depth)))
+			case c.Status == tree.Done && p.steps.shows(c.Step):
+				b.WriteString(p.steps.layout().fitted(blockPrinter{p.steps}.text(c.Step, depth)))
 				below++
 			case c.Status != tree.Done && c.Status != tree.Unseen:
 				row := p.row("", []*tree.Node{c})
@@ -175,13 +175,13 @@ func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 		if !p.draws(n) {
 			continue
 		}
-		if !n.IsLeaf() || n.Status != tree.Done && !p.isAborted(n) || p.ShowURNs || p.ShowFullOutput {
+		if !n.IsLeaf() || n.Status != tree.Done && !p.isAborted(n) || p.steps.ShowURNs || p.steps.ShowFullOutput {
 			out = append(out, []*tree.Node{n})
 			continue
 		}
 		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.outcome(n, p.grouped.shared(n.Step), 0)}
 		if p.isAborted(n) {
-			l.fate = p.failed(n.Step, n.Err, 0)
+			l.fate = p.steps.failed(n.Step, n.Err, 0)
 		}
 		i, known := at[l]
 		if !known {
@@ -192,6 +192,37 @@ func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 		out[i] = append(out[i], n)
 	}
 	return out
+}
+
+// groupsOf finds the groups of a tree.
+func (p treePrinter) groupsOf(t *tree.Tree) groupNames {
+	p.grouped = groupNames{}
+	p.grouped.complete(func() (groups [][]urn.URN) {
+		p.eachGroup(t.Top, func(g []*tree.Node) {
+			us := make([]urn.URN, len(g))
+			for i, n := range g {
+				us[i] = n.URN
+			}
+			groups = append(groups, us)
+		})
+		return groups
+	})
+	return p.grouped
+}
+
+// eachGroup calls f for every group of siblings below a node that share a row.
+func (p treePrinter) eachGroup(n *tree.Node, f func([]*tree.Node)) {
+	children := slices.Collect(n.Children())
+	for _, g := range p.alike(children) {
+		if len(g) >= minGroup {
+			f(g)
+		}
+	}
+	for _, c := range children {
+		if !c.IsLeaf() && p.draws(c) {
+			p.eachGroup(c, f)
+		}
+	}
 }
 
 // stem returns the common part of names of one kind: "web-" of "web-1" and "web-2". Names with other differences are meaningful.
@@ -208,7 +239,7 @@ func (p treePrinter) draws(n *tree.Node) bool {
 		return true
 	}
 	for _, x := range n.Below.Done {
-		if p.shows(stages.StepInfo{Op: x.Op.Whole()}) {
+		if p.steps.shows(stages.StepInfo{Op: x.Op.Whole()}) {
 			return true
 		}
 	}
@@ -218,30 +249,30 @@ func (p treePrinter) draws(n *tree.Node) bool {
 func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	n := g[0]
 	w := wordsFor(n.Step.Op)
-	row := treeRow{branch: branch, mark: p.style.paint(w.colour, w.mark), kind: shortType(n.URN.Type()), name: cleanLine(n.URN.Name()), group: g}
-	if p.ShowURNs {
+	row := treeRow{branch: branch, mark: p.steps.style.paint(w.colour, w.mark), kind: shortType(n.URN.Type()), name: cleanLine(n.URN.Name()), group: g}
+	if p.steps.ShowURNs {
 		row.kind, row.name = cleanLine(string(n.URN)), ""
 	}
 	switch {
 	case len(g) > 1:
 		row.name = fmt.Sprintf("%s (%d)", pattern(nodeNames(g)), len(g))
 		if row.fate = p.outcome(n, p.grouped.shared(n.Step), 0); p.isAborted(n) {
-			row.fate = p.failed(n.Step, n.Err, 0)
+			row.fate = p.steps.failed(n.Step, n.Err, 0)
 		}
 		shortest, longest := n.Took, n.Took
 		for _, m := range g {
 			shortest, longest = min(shortest, m.Took), max(longest, m.Took)
 		}
-		if longest > 0 && !p.IsPreview {
+		if longest > 0 && !p.steps.IsPreview {
 			row.fate += fmt.Sprintf(" (%s to %s)", formatTook(shortest), formatTook(longest))
 		}
 	case n.Status == tree.Unseen:
 		row.mark = "  "
 	case n.Status == tree.Failed:
-		row.fate = p.failed(n.Step, n.Err, n.Took)
+		row.fate = p.steps.failed(n.Step, n.Err, n.Took)
 	case n.Status == tree.Running:
 		row.fate = wordsFor(n.Doing).running + " (interrupted)"
-	case n.Step.Op == stages.OpSame && !p.shows(n.Step):
+	case n.Step.Op == stages.OpSame && !p.steps.shows(n.Step):
 		row.mark = "  " // it is drawn only for its descendants
 	default:
 		row.fate = p.outcome(n, n.Step, n.Took)
@@ -250,15 +281,15 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 }
 
 // isAborted reports whether an operation on a resource was aborted on the request of the user.
-func (p treePrinter) isAborted(n *tree.Node) bool { return p.aborts && n.Status == tree.Failed }
+func (p treePrinter) isAborted(n *tree.Node) bool { return p.steps.aborts && n.Status == tree.Failed }
 
 // outcome describes the actual or planned change of a resource by a step. It mentions the old object of a replacement that is still
 // there.
 func (p treePrinter) outcome(n *tree.Node, s stages.StepInfo, took time.Duration) string {
-	if !p.IsPreview && n.Outcome() == stages.OpCreateReplacement {
-		return p.fateAs(wordsFor(s.Op).done+" (the old one is still there)", s, took)
+	if !p.steps.IsPreview && n.Outcome() == stages.OpCreateReplacement {
+		return p.steps.fateAs(wordsFor(s.Op).done+" (the old one is still there)", s, took)
 	}
-	return p.fate(s, took)
+	return p.steps.fate(s, took)
 }
 
 func nodeNames(g []*tree.Node) []string {

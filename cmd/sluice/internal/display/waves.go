@@ -18,9 +18,12 @@ const (
 	minDeletesShown  = 20 // deletes at the end: fewer are soon done
 )
 
-// wavesSection shows the waves of deletes in a preview: the number of resources in each, and their names with --diff.
+// wavePrinter formats the waves of deletes.
+type wavePrinter struct{ steps stepPrinter }
+
+// section shows the waves of deletes in a preview: the number of resources in each, and their names with --diff.
 // It leaves out a deletion with only one wave and, without --diff, also a small one that delays nothing.
-func (p stepPrinter) wavesSection(m *model) string {
+func (p wavePrinter) section(m *model) string {
 	if m.summary == nil || m.summary.Result != stages.Succeeded {
 		return "" // a complete preview would have more
 	}
@@ -30,12 +33,12 @@ func (p stepPrinter) wavesSection(m *model) string {
 		waves := shownWaves(d.Waves)
 		switch {
 		case len(waves) < 2:
-		case d.Root == "" && !p.Diff && count(waves) < minDeletesShown:
+		case d.Root == "" && !p.steps.Diff && count(waves) < minDeletesShown:
 		case d.Root == "":
-			atEnd = p.waves(d.Root, waves)
-		case p.Diff || shown < maxClosuresShown:
+			atEnd = p.lines(d.Root, waves)
+		case p.steps.Diff || shown < maxClosuresShown:
 			shown++
-			closures = append(closures, p.waves(d.Root, waves)...)
+			closures = append(closures, p.lines(d.Root, waves)...)
 		default:
 			hidden++
 		}
@@ -47,28 +50,28 @@ func (p stepPrinter) wavesSection(m *model) string {
 	return strings.Join(append(closures, atEnd...), "\n")
 }
 
-// waves returns the lines of one deletion: "Deletes in 3 waves: 12, 40, 1".
-func (p stepPrinter) waves(root urn.URN, waves [][]urn.URN) []string {
+// lines returns the lines of one deletion: "Deletes in 3 waves: 12, 40, 1".
+func (p wavePrinter) lines(root urn.URN, waves [][]urn.URN) []string {
 	title := fmt.Sprintf("Deletes in %d waves", len(waves))
 	if root != "" {
-		title += " before replacing " + p.subject(root)
+		title += " before replacing " + p.steps.subject(root)
 	}
 	var counts []string
 	for _, w := range waves[:min(len(waves), maxWavesShown)] {
 		counts = append(counts, strconv.Itoa(len(w)))
 	}
-	text := p.style.bold(title+":") + " " + strings.Join(counts, ", ")
+	text := p.steps.style.bold(title+":") + " " + strings.Join(counts, ", ")
 	if more := len(waves) - len(counts); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	lines := []string{text}
-	if !p.Diff {
+	if !p.steps.Diff {
 		return lines
 	}
 	for i, w := range waves {
 		label := fmt.Sprintf("%d: ", i+1)
 		for _, u := range w {
-			lines = append(lines, "    "+label+p.subject(u))
+			lines = append(lines, "    "+label+p.steps.subject(u))
 			label = strings.Repeat(" ", len(label))
 		}
 	}

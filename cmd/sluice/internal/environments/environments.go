@@ -47,7 +47,7 @@ type Query struct {
 
 // Of evaluates the environments of a stack. Without environments it returns nil.
 func Of(ctx context.Context, s *session.Stack, q Query) (*Opened, error) {
-	definition, err := s.Settings.Environment()
+	definition, err := s.Settings.Environments.Definition()
 	if err != nil || definition == nil {
 		return nil, err
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 // Debugger selects the program and the plugins that wait for a debugger.
 type Debugger struct {
-	source.Debug
+	tooling.Debug
 	given []string
 	found sync.Map // the names of plugins that have been started
 }

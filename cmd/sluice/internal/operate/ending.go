@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
@@ -24,7 +22,7 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text s
 	}
 	e := display.Ending{Log: log, Failed: failed.Operation, Canceled: failed.Canceled, Order: map[urn.URN]int{}, Advised: advised}
 	e.NextStep = func(f display.Failure) string { return named(nextStep(f)) }
-	for _, err := range failuresOf(failed.Err) {
+	for _, err := range failed.Err.WrappedErrors() {
 		var f stages.Failure
 		if errors.As(err, &f) {
 			if n, known := e.Order[f.URN]; !known || f.Seq < n {
@@ -42,13 +40,6 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text s
 		}
 	}
 	return e
-}
-
-func failuresOf(err error) []error {
-	if all, several := err.(*multierror.Error); several {
-		return all.Errors
-	}
-	return []error{err}
 }
 
 // nextStep returns advice about a failure whose message contains none.

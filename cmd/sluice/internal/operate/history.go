@@ -96,7 +96,7 @@ func describe(ctx context.Context, j *Job) (message string, environment map[stri
 	if runtime := j.Stack.Project.Runtime; runtime != "" {
 		env["runtime.name"] = runtime
 	}
-	if names, err := j.Stack.Settings.Imports(); err == nil && len(names) > 0 {
+	if names, err := j.Stack.Settings.Environments.Names(); err == nil && len(names) > 0 {
 		env[keyEnvironments] = idsOf(names)
 	}
 	for name, on := range map[string]bool{

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/shown"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
@@ -21,7 +21,7 @@ import (
 // secrets and reads the plan.
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
-	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks(), told: told.About(ctx, s)}
+	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks(), shown: shown.About(ctx, s)}
 	j.installer = host.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, ""))
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err

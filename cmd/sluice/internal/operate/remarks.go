@@ -8,8 +8,8 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/shown"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
@@ -17,8 +17,8 @@ import (
 // use.
 type remarks struct {
 	terminal *terminal.Terminal
-	masks    *redact.Set // nil if secrets are shown
-	told     *told.Stack // remarks of earlier operations on the stack
+	masks    *redact.Set  // nil if secrets are shown
+	shown    *shown.Stack // remarks of earlier operations on the stack
 	made     sync.Map
 	builtins sync.Map // the names of the built-in packages that have served
 }
@@ -31,7 +31,7 @@ func (r *remarks) warn(format string, args ...any) {
 
 // warnOnce is warn for lasting conditions: it warns once for a stack, and not in every operation.
 func (r *remarks) warnOnce(format string, args ...any) {
-	if text := r.masks.Mask(fmt.Sprintf(format, args...)); r.isNew("warning: "+text) && r.told.First(text) {
+	if text := r.masks.Mask(fmt.Sprintf(format, args...)); r.isNew("warning: "+text) && r.shown.First(text) {
 		r.terminal.Warn("%s", text)
 	}
 }
@@ -59,7 +59,7 @@ func (r *remarks) noteBuiltins() {
 	slices.Sort(names)
 	names = slices.DeleteFunc(names, func(name string) bool {
 		text := "built in: " + name
-		return !r.isNew(text) || !r.told.First(text)
+		return !r.isNew(text) || !r.shown.First(text)
 	})
 	if len(names) == 0 {
 		return

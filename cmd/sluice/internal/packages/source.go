@@ -28,12 +28,13 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // Package is a package with its schema.
 type Package struct {
-	source.PackageSchema
+	tooling.PackageSchema
 	Schema []byte // as JSON
 	// Entry is the package in the form of project files; nil for a schema that does not come from a provider.
 	Entry *workspace.Package
@@ -154,6 +155,9 @@ func NewReader(t *terminal.Terminal) (*Reader, error) {
 	}
 	return r, nil
 }
+
+// Generator returns the generator of the SDKs of packages that r has read.
+func (r *Reader) Generator() Generator { return Generator{r.Terminal, r.Options} }
 
 // Read returns the package that a user has named: by the name of a package of the project, or of a plugin, perhaps with a version, by its git
 // repository, its folder or its executable, or by a file with a schema, "-" being the standard input. The parameters are for the plugin.
@@ -400,7 +404,7 @@ func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 		return err
 	}
 	instructions, err := r.use(ctx, p, t)
-	if errors.As(err, new(*source.NoGeneratorError)) {
+	if errors.As(err, new(*tooling.NoGeneratorError)) {
 		return withoutSDK(p, t, err)
 	}
 	if err != nil {
@@ -420,11 +424,11 @@ func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 // use generates the SDK of a package and links it to the program.
 func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions string, err error) {
 	folder := t.sdk(p)
-	if err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
+	if err := r.Generator().Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(r.Terminal.Err, "The SDK of %s is in %s\n", p.Title(), folder)
-	return r.Link(ctx, p, t.Program, folder)
+	return r.Generator().Link(ctx, p, t.Program, folder)
 }
 
 // Install installs the plugins of the target's packages, and the dependencies of those that are written in a program language, and
@@ -447,7 +451,7 @@ func (r *Reader) installFor(ctx context.Context, t Target, users []string) error
 			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
 		}
 		_, err = r.use(ctx, p, t)
-		if !errors.As(err, new(*source.NoGeneratorError)) {
+		if !errors.As(err, new(*tooling.NoGeneratorError)) {
 			if err != nil {
 				return err
 			}
@@ -531,131 +535,6 @@ func withoutSDK(p *Package, t Target, why error) error {
 	return errors.New(text)
 }
 
-// Generate generates the SDK of a package. The error is a *source.NoGeneratorError if nothing can.
-func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
-	extra, err := overlay(q.Overlays, q.Language)
-	if err != nil {
-		return err
-	}
-	g, err := r.generator(ctx, p, q.Language)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = g.Close() }() // its error changes nothing
-	folder, err := filepath.Abs(q.Folder)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return err
-	}
-	half, err := os.MkdirTemp(filepath.Dir(folder), ".generating-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(half) }() // it no longer exists if all went well
-	if err := os.Chmod(half, 0o755); err != nil {
-		return err
-	}
-	text := p.Schema
-	if q.Local {
-		if text, err = packable(text); err != nil {
-			return err
-		}
-	}
-	remarks, err := g.Generate(ctx, source.SDK{Directory: half, Schema: text, Local: q.Local, Extra: extra})
-	if err = errors.Join(err, r.show(p, remarks)); err != nil {
-		return fmt.Errorf("generate the SDK of %s for %s: %w", p.Title(), q.Language, err)
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	return os.Rename(half, folder)
-}
-
-func (r *Reader) generator(ctx context.Context, p *Package, language string) (*host.SDKGenerator, error) {
-	return host.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, dependencies.Printer(r.Terminal.Err, r.Terminal.Err))
-}
-
-// show prints a generator's remarks about a schema, and returns its errors.
-func (r *Reader) show(p *Package, remarks []source.Remark) error {
-	var bad []error
-	for _, remark := range remarks {
-		if remark.IsError {
-			bad = append(bad, errors.New(remark.Text))
-			continue
-		}
-		r.Terminal.Warn("the schema of %s: %s", p.Name, remark.Text)
-	}
-	return errors.Join(bad...)
-}
-
-// packable returns a schema that requests an SDK that can be packed: an SDK of a local package has another layout in some
-// languages.
-func packable(text []byte) ([]byte, error) {
-	var members, meta map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, err
-	}
-	if raw, has := members["meta"]; has {
-		if err := json.Unmarshal(raw, &meta); err != nil {
-			return nil, fmt.Errorf("the schema cannot be used: its `meta` is not an object: %w", err)
-		}
-	}
-	if meta == nil {
-		meta = map[string]json.RawMessage{}
-	}
-	meta["supportPack"] = json.RawMessage("true")
-	var err error
-	if members["meta"], err = json.Marshal(meta); err != nil {
-		return nil, err
-	}
-	return json.Marshal(members)
-}
-
-// overlay reads the files of a folder for a language.
-func overlay(folder, language string) (map[string][]byte, error) {
-	if folder == "" {
-		return nil, nil
-	}
-	root := filepath.Join(folder, language)
-	files := map[string][]byte{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(root, path)
-		files[filepath.ToSlash(relative)] = content
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the overlays: %w", err)
-	}
-	return files, nil
-}
-
-// Link links the SDK in a folder to a program, and returns what remains for its author to do.
-func (r *Reader) Link(ctx context.Context, p *Package, program source.Project, folder string) (string, error) {
-	g, err := r.generator(ctx, p, program.Runtime)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = g.Close() }() // its error changes nothing
-	relative, err := filepath.Rel(program.Root, folder)
-	if err != nil {
-		return "", err
-	}
-	instructions, err := g.Link(ctx, program, []source.LinkedSDK{{Directory: relative, Package: p.Package()}})
-	if errors.Is(err, source.ErrNoGenerator) {
-		return fmt.Sprintf("Add the folder %s to what the program needs, with the package manager of its language.", relative), nil
-	}
-	return instructions, err
-}
-
 // explain adds advice to an error of a plugin that returned no schema.
 func explain(ctx context.Context, name string, of *providers.ParameterizeRequest, err error) error {
 	switch {
@@ -674,7 +553,7 @@ func explain(ctx context.Context, name string, of *providers.ParameterizeRequest
 
 // newPackage parses a schema. of is not nil if the plugin was parameterized.
 func newPackage(from string, text []byte, of *providers.ParameterizeRequest) (*Package, error) {
-	s, err := source.ReadPackageSchema(text)
+	s, err := tooling.ReadPackageSchema(text)
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s cannot be used: %w", from, err)
 	}

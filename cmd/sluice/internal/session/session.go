@@ -37,7 +37,7 @@ func (s *Session) Open(ctx context.Context, ref backend.Ref) (*Stack, error) {
 	stack, err := s.Backend.Open(ctx, ref)
 	var missing *backend.NotFoundError
 	if errors.As(err, &missing) {
-		err = newMissingError(ctx, s, ref, missing)
+		err = missingError(ctx, s, ref, missing)
 	}
 	if err != nil {
 		return nil, err

@@ -31,10 +31,11 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // document is a parsed file with its comments and the order of its keys.
 type document struct {
-	path   string
-	text   []byte // of the file, for excerpts
-	isJSON bool
-	node   *yaml.Node // a DocumentNode, so that comments before and after the root survive
+	path    string
+	text    []byte // of the file, for excerpts
+	isJSON  bool
+	node    *yaml.Node // a DocumentNode, so that comments before and after the root survive
+	changed bool       // by an edit that is not saved
 }
 
 // parseDocument parses YAML, or JSON if the path ends in ".json". An empty file is parsed as an empty mapping.

@@ -26,10 +26,10 @@ func optionNames(runtime string) []string {
 	return nil
 }
 
-// warnAboutOthers warns about the top-level keys of a stack file that nothing reads, except those that may exist for their anchors.
-func (f *StackFile) warnAboutOthers() {
+// unusedKeys returns warnings about the top-level keys of a stack file that nothing reads, except those that may exist for their anchors.
+func unusedKeys(doc *document) (warnings []string) {
 	known := []string{keySecretsProvider, keyEncryptedKey, keyEncryptionSalt, keyConfig, keyEnvironment}
-	root := f.doc.root()
+	root := doc.root()
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := resolve(root.Content[i])
 		if slices.Contains(known, key.Value) || hasAnchor(root.Content[i+1]) {
@@ -39,8 +39,9 @@ func (f *StackFile) warnAboutOthers() {
 		if near := source.Near(key.Value, known); near != "" {
 			advice = fmt.Sprintf("did you mean `%s`?", near)
 		}
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%s:%d: `%s` is not used; %s", f.Path, key.Line, key.Value, advice))
+		warnings = append(warnings, fmt.Sprintf("%s:%d: `%s` is not used; %s", doc.path, key.Line, key.Value, advice))
 	}
+	return warnings
 }
 
 // hasAnchor reports whether other parts of a file can refer to a part of n.

@@ -77,12 +77,12 @@ func ReadPackages(path string) ([]Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := projectReader{doc: doc, p: &Project{Path: path}}
-	list := r.packages()
+	r := packageReader{fields: &fieldReader{doc: doc}, p: &Project{Path: path}}
+	list := r.all()
 	for i, p := range list {
 		list[i] = p.At(filepath.Dir(path))
 	}
-	return list, r.err
+	return list, r.fields.err
 }
 
 // AddPackage adds a package to a project file, or replaces the one with its name. It keeps comments, the order of the file and,

@@ -30,11 +30,11 @@ type StackFile struct {
 	project     string
 	doc         *document
 	exists      bool
-	changed     bool
 	kept        bool // in the backend, without a file here
-	values      map[Key]Value
-	written     map[Key]string // the spelling of each key in the file
-	environment map[Key]Value  // settings of the environments, below those of the file
+	settings    *settings
+	environment map[Key]Value // settings of the environments, below those of the file
+	// Environments are the environments of the stack.
+	Environments *Environments
 	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
@@ -68,80 +68,40 @@ func parseStackFile(path, project string, data []byte, exists bool) (*StackFile,
 	if err != nil {
 		return nil, err
 	}
-	f := &StackFile{Path: path, project: project, doc: doc, exists: exists}
+	f := &StackFile{
+		Path: path, project: project, doc: doc, exists: exists, settings: &settings{doc: doc, project: project}, Environments: &Environments{doc},
+	}
 	for _, key := range []string{keySecretsProvider, keyEncryptedKey, keyEncryptionSalt} {
 		if _, v := child(doc.root(), key); v != nil && (resolve(v).Kind != yaml.ScalarNode) {
 			return nil, doc.errorAt(v.Line, fmt.Sprintf("`%s` must be a text, not %s", key, describe(v)), "")
 		}
 	}
-	f.warnAboutOthers()
-	return f, f.load()
-}
-
-// load decodes the settings.
-func (f *StackFile) load() error {
-	f.values, f.written = map[Key]Value{}, map[Key]string{}
-	_, config := child(f.doc.root(), keyConfig)
-	if config == nil || isNull(resolve(config)) {
-		return nil
-	}
-	config = resolve(config)
-	if config.Kind != yaml.MappingNode {
-		return f.doc.errorAt(config.Line, "`config` must be a mapping of keys to values, not "+describe(config), "")
-	}
-	for i := 0; i+1 < len(config.Content); i += 2 {
-		written := resolve(config.Content[i])
-		if written.ShortTag() == "!!merge" {
-			return f.doc.errorAt(written.Line, "merge keys (<<) are not supported", "write the values out")
-		}
-		key, err := ParseKey(written.Value, f.project)
-		if err != nil {
-			return f.doc.errorAt(written.Line, err.Error(), "")
-		}
-		if other, twice := f.written[key]; twice {
-			return f.doc.errorAt(written.Line, fmt.Sprintf("%q and %q are the same setting", other, written.Value), "remove one of them")
-		}
-		if isNull(resolve(config.Content[i+1])) {
-			f.Warnings = append(f.Warnings, fmt.Sprintf("%s:%d: %s has no value and counts as the empty text", f.Path, written.Line, written.Value))
-		}
-		v, err := f.doc.topValue(config.Content[i+1])
-		if err != nil {
-			return err
-		}
-		f.values[key], f.written[key] = v, written.Value
-	}
-	return nil
+	err = f.settings.load()
+	f.Warnings = append(unusedKeys(doc), f.settings.warnings...)
+	return f, err
 }
 
 // Exists reports whether the file existed when it was read.
 func (f *StackFile) Exists() bool { return f.exists }
 
 // Changed reports whether there is something to save.
-func (f *StackFile) Changed() bool { return f.changed }
+func (f *StackFile) Changed() bool { return f.doc.changed }
 
 // Keys returns the keys of the settings, ordered by namespace and name.
-func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.values), CompareKeys) }
+func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.settings.values), CompareKeys) }
 
 // Values returns the settings. The caller must not change them.
-func (f *StackFile) Values() map[Key]Value { return f.values }
+func (f *StackFile) Values() map[Key]Value { return f.settings.values }
 
 // Value returns a setting, and reports whether it exists.
-func (f *StackFile) Value(k Key) (Value, bool) { v, ok := f.values[k]; return v, ok }
+func (f *StackFile) Value(k Key) (Value, bool) { v, ok := f.settings.values[k]; return v, ok }
 
 // Line returns the line of the file that sets a setting, 0 if none does.
-func (f *StackFile) Line(k Key) int {
-	written, set := f.written[k]
-	if !set {
-		return 0
-	}
-	_, config := child(f.doc.root(), keyConfig)
-	node, _ := child(resolve(config), written)
-	return node.Line
-}
+func (f *StackFile) Line(k Key) int { return f.settings.line(k) }
 
 // HasSecrets reports whether any setting is, or contains, a ciphertext.
 func (f *StackFile) HasSecrets() bool {
-	for _, v := range f.values {
+	for _, v := range f.settings.values {
 		if HasSecrets(v) {
 			return true
 		}
@@ -150,83 +110,20 @@ func (f *StackFile) HasSecrets() bool {
 }
 
 // Set sets the value of a setting. If typed is set, this write keeps the type of a scalar (state.md 6.4).
-func (f *StackFile) Set(k Key, v Value, typed bool) error {
-	if err := checkReserved(v); err != nil {
-		return err
-	}
-	config, err := f.configNode()
-	if err != nil {
-		return err
-	}
-	node := nodeOf(v)
-	if node.Kind == yaml.ScalarNode && !typed {
-		node = newText(Text(v))
-	}
-	f.spellOut(config, k)
-	setChild(config, k.String(), node)
-	f.changed = true
-	return f.load()
-}
+func (f *StackFile) Set(k Key, v Value, typed bool) error { return f.settings.set(k, v, typed) }
+
+// Put is like Set, but the value may contain ciphertexts.
+func (f *StackFile) Put(k Key, v Value) error { return f.settings.put(k, v) }
+
+// SetPath sets the value at a path inside a setting. The name of k is the text of the path (state.md 6.6). It makes
+// missing lists and mappings on the way.
+func (f *StackFile) SetPath(k Key, v Value) error { return f.settings.setPath(k, v) }
 
 // Remove deletes a setting, and reports whether it existed.
-func (f *StackFile) Remove(k Key) (bool, error) {
-	written, ok := f.written[k]
-	if !ok {
-		return false, nil
-	}
-	config, err := f.configNode()
-	if err != nil {
-		return false, err
-	}
-	removeChild(config, written)
-	f.changed = true
-	return true, f.load()
-}
+func (f *StackFile) Remove(k Key) (bool, error) { return f.settings.remove(k) }
 
-// configNode returns the mapping of settings. It makes the mapping if there is none.
-func (f *StackFile) configNode() (*yaml.Node, error) {
-	_, config := child(f.doc.root(), keyConfig)
-	if config != nil && config.Kind == yaml.AliasNode {
-		return nil, f.doc.errorAt(config.Line, "`config` is an alias, which cannot be edited", "write the settings out")
-	}
-	if config == nil || isNull(config) {
-		setChild(f.doc.root(), keyConfig, newMapping())
-		_, config = child(f.doc.root(), keyConfig)
-	}
-	return config, nil
-}
-
-// spellOut rewrites the entry of a key, if there is one, to the full form of the key.
-func (f *StackFile) spellOut(config *yaml.Node, k Key) {
-	written, ok := f.written[k]
-	if !ok || written == k.String() {
-		return
-	}
-	if node, _ := child(config, written); node != nil && node.Kind == yaml.ScalarNode {
-		node.Value = k.String()
-	}
-}
-
-func checkReserved(v Value) error {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			if err := checkReserved(e); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		if _, reserved := v[secureKey].(string); reserved && len(v) == 1 {
-			return configErrorf("maps with the single key %q are reserved for secrets; use --secret, or another key", secureKey)
-		}
-		for _, e := range v {
-			if err := checkReserved(e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+// RemovePath deletes the value at a path, and reports whether it existed.
+func (f *StackFile) RemovePath(k Key) (bool, error) { return f.settings.removePath(k) }
 
 // SecretsProvider returns the secrets manager that the file names, "" if it names none.
 func (f *StackFile) SecretsProvider() string { return f.text(keySecretsProvider) }
@@ -258,14 +155,14 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 		default:
 			setChild(f.doc.root(), s.key, newText(s.text))
 		}
-		f.changed = true
+		f.doc.changed = true
 	}
 }
 
 // Save writes the file if it has changed. After a crash the file has either the old content or the new one. Save does not write settings without a
 // file.
 func (f *StackFile) Save() error {
-	if !f.changed || f.Path == "" {
+	if !f.doc.changed || f.Path == "" {
 		return nil
 	}
 	if f.kept {
@@ -285,7 +182,7 @@ func (f *StackFile) Save() error {
 	if err := writeAtomically(f.Path, data, private.File); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
-	f.changed, f.exists = false, true
+	f.doc.changed, f.exists = false, true
 	return nil
 }
 
@@ -337,27 +234,12 @@ func (f *StackFile) Reencrypt(ctx context.Context, dec Decrypter, enc Encrypter)
 		if err != nil {
 			return Undecryptable(k, err)
 		}
-		if err := f.replace(k, now); err != nil {
+		if err := f.Put(k, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// replace sets the value of a setting, which may contain ciphertexts at any depth.
-func (f *StackFile) replace(k Key, v Value) error {
-	config, err := f.configNode()
-	if err != nil {
-		return err
-	}
-	f.spellOut(config, k)
-	setChild(config, k.String(), nodeOf(v))
-	f.changed = true
-	return f.load()
-}
-
-// Put is like Set, but the value may contain ciphertexts.
-func (f *StackFile) Put(k Key, v Value) error { return f.replace(k, v) }
 
 // Replace replaces the settings of the file by the given ones. Settings with the same value keep their spelling.
 func (f *StackFile) Replace(values map[Key]Value) error {
@@ -373,11 +255,46 @@ func (f *StackFile) Replace(values map[Key]Value) error {
 		if there && fmt.Sprintf("%#v", present) == fmt.Sprintf("%#v", values[k]) {
 			continue
 		}
-		if err := f.replace(k, values[k]); err != nil {
+		if err := f.Put(k, values[k]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Complete adds the settings of a stack's environments: each one that the file does not set, and the missing parts of mappings. They are not written.
+func (f *StackFile) Complete(values map[Key]Value) { f.environment = values }
+
+// completed returns the settings of the file with those of its environments.
+func (f *StackFile) completed() map[Key]Value {
+	out := maps.Clone(f.settings.values)
+	if out == nil {
+		out = map[Key]Value{}
+	}
+	for k, v := range f.environment {
+		if own, set := out[k]; set {
+			v = overlaid(own, v)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// overlaid returns v, with the parts that only under has.
+func overlaid(v, under Value) Value {
+	over, isMapping := v.(map[string]any)
+	below, areMappings := under.(map[string]any)
+	if !isMapping || !areMappings {
+		return v
+	}
+	out := maps.Clone(below)
+	for name, part := range over {
+		if other, both := out[name]; both {
+			part = overlaid(part, other)
+		}
+		out[name] = part
+	}
+	return out
 }
 
 // RecordedSettings parses settings in the form of the history (state.md 6.5).
@@ -387,5 +304,5 @@ func RecordedSettings(project string, config []byte) (map[Key]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.values, nil
+	return f.settings.values, nil
 }

@@ -372,8 +372,8 @@ func FuzzEditStackFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		old := make(map[Key]Value, len(before.values))
-		for k, v := range before.values {
+		old := make(map[Key]Value, len(before.Values()))
+		for k, v := range before.Values() {
 			old[k] = v
 		}
 		key := Key{"p", path}
@@ -388,7 +388,7 @@ func FuzzEditStackFile(f *testing.F) {
 		if err != nil {
 			return // Save refuses to write such a text
 		}
-		got, ok, err := ValueAt(after.values, key)
+		got, ok, err := ValueAt(after.Values(), key)
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.Equal(t, value, got)
@@ -396,7 +396,7 @@ func FuzzEditStackFile(f *testing.F) {
 		require.NoError(t, err)
 		for k, v := range old {
 			if k != top {
-				require.Equal(t, v, after.values[k], k)
+				require.Equal(t, v, after.Values()[k], k)
 			}
 		}
 	})

@@ -432,7 +432,7 @@ func (m *model) foot(s display.Sight) (lines []string, slowest int) {
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
-	said := s.Said(m.width)
+	said := s.Remarks(m.width)
 	return append(append(out, said[:min(len(said), m.height/3)]...), m.keys()), slowest
 }
 

@@ -153,7 +153,7 @@ func (t *Tree) begin(s *stages.StepInfo, at time.Time) {
 			n.Status = Running
 		}
 		if s.Op != stages.OpRefresh { // the result of a refresh is not known yet
-			n.tell(s)
+			n.join(s)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func (t *Tree) end(s *stages.StepInfo, status Status, at time.Time) *Node {
 			n.made = n.made || stages.Replacing(s.Op)
 			n.gone = n.gone || s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced
 		}
-		n.tell(s)
+		n.join(s)
 	})
 	if status == Done && n.Step.Op != stages.OpSame {
 		if len(t.recent) == 2*maxRecent {
@@ -218,8 +218,8 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 // maxNote is the number of bytes that a node keeps of a message.
 const maxNote = 1 << 10
 
-// tell records the operation that a step is a part of, unless a more significant one is known.
-func (n *Node) tell(s *stages.StepInfo) {
+// join records the operation that a step is a part of, unless a more significant one is known.
+func (n *Node) join(s *stages.StepInfo) {
 	op := wholeOp(s)
 	switch was := n.Step.Op; {
 	case was == "":

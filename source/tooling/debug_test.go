@@ -1,16 +1,16 @@
-package source_test
+package tooling_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/tooling"
 )
 
 func TestWhichPluginsWaitForADebugger(t *testing.T) {
 	var found []string
-	d := source.Debug{Names: []string{"a", "b", "folder"}, Found: func(name string) { found = append(found, name) }}
+	d := tooling.Debug{Names: []string{"a", "b", "folder"}, Found: func(name string) { found = append(found, name) }}
 	require.True(t, d.Plugin("a", "folder"), "by its name, or by that of its folder")
 	require.False(t, d.Plugin("c"))
 	require.Equal(t, []string{"a", "folder"}, found)
@@ -23,5 +23,5 @@ func TestWhichPluginsWaitForADebugger(t *testing.T) {
 
 	d.Found = nil
 	require.True(t, d.Named("b"))
-	require.False(t, source.Debug{Program: true}.Plugin("a"))
+	require.False(t, tooling.Debug{Program: true}.Plugin("a"))
 }

@@ -1,10 +1,12 @@
-package source
+package tooling
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -12,16 +14,19 @@ import (
 // many goroutines.
 type Runtime interface {
 	// Program returns the program of a project.
-	Program(p Project) Program
+	Program(p source.Project) source.Program
 	// StartPlugin starts a plugin. p is the plugin as a program, or for a provider of dynamic resources the program with the resources. The
 	// caller must stop the returned server. The error is [ErrNoPlugins] if the runtime runs only programs; it may also report that the
 	// language is not installed.
-	StartPlugin(ctx context.Context, p Project, c PluginCommand) (plugin.Server, error)
-	// Install installs the dependencies of a program with the package manager of the language, whose output goes to said.
-	Install(ctx context.Context, p Project, said func(plugin.Line)) error
+	StartPlugin(ctx context.Context, p source.Project, c PluginCommand) (plugin.Server, error)
+	// Install installs the dependencies of a program with the package manager of the language, whose output goes to output.
+	Install(ctx context.Context, p source.Project, output func(plugin.Line)) error
 	// About describes the tools that would run a program. It runs them to get their versions.
-	About(ctx context.Context, p Project) ([]Tool, error)
+	About(ctx context.Context, p source.Project) ([]Tool, error)
 }
+
+// ErrNoPlugins is returned by [Runtime].StartPlugin if the runtime runs only programs.
+var ErrNoPlugins = errors.New("the language plugin does not run plugins")
 
 // Tool is an executable that takes part in running a program.
 type Tool struct {
@@ -76,7 +81,7 @@ func (c PluginCommand) Start(command plugin.Command) (plugin.Server, error) {
 }
 
 // Command returns the command that runs an executable with arguments.
-func (c PluginCommand) Command(p Project, executable string, args ...string) plugin.Command {
+func (c PluginCommand) Command(p source.Project, executable string, args ...string) plugin.Command {
 	directory := c.Directory
 	if directory == "" {
 		directory = p.Directory

@@ -1,4 +1,4 @@
-package source
+package tooling
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -20,7 +21,7 @@ type Generator interface {
 	// is an error, there is no SDK.
 	Generate(ctx context.Context, sdk SDK, loader string) ([]Remark, error)
 	// Link adds SDKs to a program, and returns instructions to its author on how to import them. It installs nothing.
-	Link(ctx context.Context, p Project, list []LinkedSDK, loader string) (instructions string, err error)
+	Link(ctx context.Context, p source.Project, list []LinkedSDK, loader string) (instructions string, err error)
 }
 
 // ErrNoGenerator is the error of a [Generator] that does not support a method.

@@ -1,10 +1,10 @@
-// Package told records the remarks that the user of this machine has seen about a stack, so that remarks about lasting
+// Package shown records the remarks that the user of this machine has seen about a stack, so that remarks about lasting
 // conditions are shown once and not in every operation.
 //
 // It is not for warnings that require an action: those are repeated as long as the condition lasts.
 //
 // Invariant: if a remark cannot be recorded, it is shown again, and no operation fails because of that.
-package told
+package shown
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 // note is the name of the note that has the remarks, one on a line.
-const note = "told"
+const note = "shown"
 
 // Stack has the remarks shown about one stack. It is safe for concurrent use.
 type Stack struct {

@@ -1,0 +1,110 @@
+package standard
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+)
+
+// decided is the record of a decided registration that continues a recorded state, for later delete-before-replaces.
+type decided struct {
+	last     graph.ID // its last task
+	hasTasks bool
+	retains  bool // the program retains its objects
+}
+
+// history has what the registrations that are decided so far mean for a later delete-before-replace.
+type history struct {
+	rooms   *rooms.Rooms
+	decided []decided // by base position; nil until a registration continues a recorded state
+}
+
+// note keeps the record of a decided registration.
+func (h *history) note(d stages.Diffed, tasks []stages.Task) {
+	id, recorded := h.rooms.Base.ID(d.Claimed)
+	if !recorded || len(tasks) == 0 || d.Goal == nil {
+		return
+	}
+	if h.decided == nil {
+		h.decided = make([]decided, len(h.rooms.Base.Resources))
+	}
+	h.decided[id] = decided{tasks[len(tasks)-1].ID, true, d.Goal.IsRetained()}
+}
+
+// users returns the states that are deleted before a state (steps.md 5.3): its dependents, its children, and the dependents of a
+// component that contains it.
+func (h *history) users(id graph.ID) []graph.ID {
+	within := h.rooms.Base.WithinComponents()
+	var out, joins []graph.ID
+	collect := func(of graph.ID) {
+		for _, e := range within.Dependents(of) {
+			switch {
+			case within.IsJoin(e.ID):
+				joins = append(joins, e.ID)
+			case e.ID > id:
+				out = append(out, e.ID)
+			}
+		}
+	}
+	collect(id)
+	for len(joins) > 0 {
+		last := joins[len(joins)-1]
+		joins = joins[:len(joins)-1]
+		collect(last)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// openDependent returns an earlier undecided registration that continues a dependent of a state that is deleted first. The decision
+// about that dependent must be known.
+func (h *history) openDependent(seq int, root graph.ID) (first int, ok bool) {
+	if h.rooms.Targeting.IsPartial() || h.rooms.Progress.AreDecided(seq) { // then no decision is open that matters
+		return 0, false
+	}
+	visited := map[graph.ID]bool{root: true}
+	for todo := []graph.ID{root}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, user := range h.users(id) {
+			if visited[user] {
+				continue
+			}
+			visited[user] = true
+			by, claimed := h.rooms.Names.Claimant(h.rooms.Base.Resources[user])
+			switch {
+			case claimed && by < seq && !h.rooms.Progress.HasPassed(by, rooms.Decided):
+				return by, true
+			case !claimed || by >= seq || h.isReplaced(user, seq): // its dependents may have to be deleted first, too
+				todo = append(todo, user)
+			}
+		}
+	}
+	return 0, false
+}
+
+// isReplaced reports whether a registration with a number below before replaces a recorded object.
+func (h *history) isReplaced(id graph.ID, before int) bool {
+	res := h.rooms.Base.Resources[id]
+	return !res.Delete && !res.External && !res.PendingReplacement && h.isDecided(id, before) && !h.rooms.Decisions.IsDeletedByClosure(res) &&
+		h.rooms.Decisions.Has(h.rooms.Names.NewNameOf(res.URN), rooms.Replaced)
+}
+
+// isDeletedFirst reports whether a registration with a number below before deletes a recorded object and then replaces it.
+func (h *history) isDeletedFirst(id graph.ID, before int) bool {
+	return h.isReplaced(id, before) && h.rooms.Decisions.Has(h.rooms.Base.Resources[id].URN, rooms.Deleted)
+}
+
+// isOldCopy reports whether a state is an old copy that an earlier run has replaced and not deleted.
+func (h *history) isOldCopy(id graph.ID) bool {
+	res := h.rooms.Base.Resources[id]
+	return res.Delete && !res.External && res.ViewOf == "" && res != h.rooms.Base.StandIn(res.URN)
+}
+
+// isDecided reports whether a registration with a number below before continues a recorded state.
+func (h *history) isDecided(id graph.ID, before int) bool {
+	by, claimed := h.rooms.Names.Claimant(h.rooms.Base.Resources[id])
+	return claimed && by < before
+}
