@@ -108,7 +108,6 @@ func TestAReaderFindsTheMethodsOfAType(t *testing.T) {
 		}
 	})
 	t.Run("because they are in one file", func(t *testing.T) {
-		seen := map[string]bool{}
 		for _, d := range all {
 			if len(d.files) < 2 {
 				continue
