@@ -349,7 +349,7 @@ func (d *Document) renamed() int {
 func (d *Document) unreached() int {
 	n := 0
 	for i := range d.Resources {
-		if r := &d.Resources[i]; (r.Status == Skipped || r.Status == NotReached) && r.Operation != stages.OpSame && !r.URN.IsRootStack() {
+		if r := &d.Resources[i]; (r.Status == Skipped || r.Status == NotReached) && (r.Operation != stages.OpSame || r.Reason == nil) && !r.URN.IsRootStack() {
 			n++
 		}
 	}
