@@ -16,12 +16,14 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 type drawFlags struct {
 	stack, format, out, plan, around string
+	files                            []string // "-" is the standard output
 	depth, limit                     int
 	expand, waves                    bool
 }
@@ -43,29 +45,31 @@ var formEndings = map[string]string{
 func newGraphCommand(open *session.Opener) *cobra.Command {
 	f := &drawFlags{}
 	cmd := &cobra.Command{
-		Use:   "graph",
+		Use:   "graph [FILE]...",
 		Short: "Draw the resources of a stack or of a plan, and their dependencies",
 		Long: "Draw the resources of a stack and their dependencies. An arrow runs from a resource to one that needs it, so the\n" +
 			"resources that are created first are on the left.\n\n" +
 			"With --plan FILE, written by `preview --save-plan FILE`, changes are marked and coloured, and resources to be created\n" +
 			"are included. With --waves, resources that a destroy would delete at the same time are drawn below each other; wave 1\n" +
 			"is deleted first.\n\n" +
-			"A component is one box together with its children; --expand draws the children. Many similar resources share a box\n" +
-			"that names them. If there are more boxes than --limit, other resources share boxes too, and a note says so. JSON\n" +
-			"always contains every resource.\n\n" +
+			"A component is one box together with its children, unless it has few of them or they change; --expand draws all\n" +
+			"children. Many similar resources share a box that names them. If there are more boxes than --limit, other resources\n" +
+			"share boxes too, and a note says so. From 300 resources on, the graph is collapsed: resources of one type share a box\n" +
+			"that counts them, except those that change. --limit 0 draws each. JSON always contains every resource.\n\n" +
 			"--around shows one resource, what it needs and what needs it, up to --depth steps away, with components expanded.\n\n" +
-			"The extension of --out (.svg, .png, .dot, .mmd, .json) or --format chooses the format. The default is DOT, the\n" +
-			"language of Graphviz.",
-		Example: "  sluice graph --out stack.svg\n  sluice preview --save-plan plan.json && sluice graph --plan plan.json --out plan.svg\n" +
+			"The extension of FILE (.svg, .png, .dot, .mmd, .json) or --format chooses the format. Without a FILE, the graph goes to\n" +
+			"the standard output, by default in DOT, the language of Graphviz.",
+		Example: "  sluice graph stack.svg\n  sluice preview --save-plan plan.json && sluice graph --plan plan.json plan.svg plan.mmd\n" +
 			"  sluice graph --around web --depth 1 --format mermaid",
-		Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.files = args
 			return drawGraph(cmd.Context(), open, f)
 		},
 	}
 	p := cmd.Flags()
 	flags.AddStack(p, &f.stack)
-	p.StringVarP(&f.out, "out", "o", "", "write this file")
+	p.StringVarP(&f.out, "out", "o", "", "write this file, like FILE")
 	p.StringVar(&f.format, "format", "", "svg, png, dot, mermaid or json")
 	p.StringVar(&f.plan, "plan", "", "show what this plan changes")
 	p.BoolVar(&f.waves, "waves", false, "show what a destroy would delete at the same time")
@@ -77,11 +81,11 @@ func newGraphCommand(open *session.Opener) *cobra.Command {
 }
 
 func drawGraph(ctx context.Context, open *session.Opener, f *drawFlags) error {
-	form, err := f.form()
+	targets, err := f.targets()
 	if err != nil {
 		return err
 	}
-	if err := f.check(form, open.Terminal.OutTerminal); err != nil {
+	if err := f.check(targets, open.Terminal.OutTerminal); err != nil {
 		return err
 	}
 	s, err := open.State(ctx, f.stack)
@@ -92,42 +96,82 @@ func drawGraph(ctx context.Context, open *session.Opener, f *drawFlags) error {
 	if err != nil {
 		return err
 	}
-	content, note, err := renderGraph(ctx, d, form, diagram.Options{Expand: f.expand || f.around != "", Limit: f.limit})
-	if err != nil {
+	noted := ""
+	for _, target := range targets {
+		content, note, err := renderGraph(ctx, d, target.form, diagram.Options{Expand: f.expand || f.around != "", Limit: f.limit})
+		if err != nil {
+			return err
+		}
+		if note != noted && note != "" { // it is the same for all drawings
+			noted = note
+			open.Terminal.Warn("%s", note)
+		}
+		if err := target.write(open.Terminal, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// graphTarget is a file for a graph.
+type graphTarget struct{ path, form string }
+
+func (t graphTarget) isOutput() bool { return t.path == "-" }
+
+func (t graphTarget) write(to *terminal.Terminal, content []byte) error {
+	if t.isOutput() {
+		_, err := to.Data().Write(content)
 		return err
 	}
-	if note != "" {
-		open.Terminal.Warn("%s", note)
-	}
-	if f.out == "" || f.out == "-" {
-		_, err := open.Terminal.Data().Write(content)
-		return err
-	}
-	if err := os.WriteFile(f.out, content, 0o666); err != nil {
+	if err := os.WriteFile(t.path, content, 0o666); err != nil {
 		return fmt.Errorf("write the graph: %w", err)
 	}
-	_, err = fmt.Fprintf(open.Terminal.Out, "Wrote the graph to %s\n", f.out)
+	_, err := fmt.Fprintf(to.Out, "Wrote the graph to %s\n", format.Printable(t.path))
 	return err
 }
 
-// form returns the form that the flags select.
-func (f *drawFlags) form() (string, error) {
+// targets returns the files that the arguments and flags name, with their forms.
+func (f *drawFlags) targets() ([]graphTarget, error) {
+	paths := f.files
+	if f.out != "" {
+		paths = append(slices.Clone(paths), f.out)
+	}
+	if len(paths) == 0 {
+		paths = []string{"-"}
+	}
+	out := make([]graphTarget, 0, len(paths))
+	for _, path := range paths {
+		form, err := f.form(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, graphTarget{path, form})
+	}
+	return out, nil
+}
+
+// form returns the form of a file.
+func (f *drawFlags) form(path string) (string, error) {
 	forms := []string{formSVG, formPNG, formDOT, formMermaid, formJSON}
-	ending := strings.ToLower(filepath.Ext(f.out))
+	ending := strings.ToLower(filepath.Ext(path))
 	switch {
 	case slices.Contains(forms, f.format):
 		return f.format, nil
 	case f.format != "":
 		return "", exit.Usagef("--format is svg, png, dot, mermaid or json, not %q", f.format)
+	case path == "-":
+		return formDOT, nil
 	case formEndings[ending] != "":
 		return formEndings[ending], nil
-	case f.out != "" && f.out != "-":
-		return "", exit.Usagef("the ending of %q does not say which form the graph is to have: use .svg, .png, .dot, .mmd or .json, or --format", f.out)
 	}
-	return formDOT, nil
+	says := fmt.Sprintf("the graph %q: its name must end in .svg, .png, .dot, .mmd or .json, or --format must say what it is", path)
+	if ending == ".html" || ending == ".md" {
+		says += "; `sluice report` writes reports as " + ending
+	}
+	return "", exit.Usagef("%s", says)
 }
 
-func (f *drawFlags) check(form string, terminal bool) error {
+func (f *drawFlags) check(targets []graphTarget, onTerminal bool) error {
 	switch {
 	case f.plan != "" && f.waves:
 		return exit.Usagef("--plan and --waves exclude each other: waves are those of a destroy")
@@ -135,8 +179,11 @@ func (f *drawFlags) check(form string, terminal bool) error {
 		return exit.Usagef("--depth is a number of steps, 0 or more, not %d", f.depth)
 	case f.limit < 0:
 		return exit.Usagef("--limit is a number of boxes, or 0 for no limit, not %d", f.limit)
-	case terminal && (f.out == "" || f.out == "-") && (form == formPNG || form == formSVG):
-		return exit.Usagef("a terminal does not show %s: write a file with --out graph.%s", strings.ToUpper(form), form)
+	}
+	for _, t := range targets {
+		if onTerminal && t.isOutput() && (t.form == formPNG || t.form == formSVG) {
+			return exit.Usagef("a terminal does not show %s: write a file with `sluice graph graph.%s`", strings.ToUpper(t.form), t.form)
+		}
 	}
 	return nil
 }
@@ -245,6 +292,8 @@ func renderGraph(ctx context.Context, d *diagram.Diagram, form string, o diagram
 func tooMuch(d *diagram.Diagram, drawn *diagram.Drawing) string {
 	var what string
 	switch {
+	case drawn.Merged != "" && drawn.Open != "":
+		what = fmt.Sprintf("those of the same %s are one, except %s", drawn.Merged, drawn.Open)
 	case drawn.Merged != "":
 		what = fmt.Sprintf("those of the same %s are one", drawn.Merged)
 	case drawn.Collapsed:

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -66,6 +69,9 @@ func graphStack(ctx context.Context, open *session.Opener, name string, args []s
 	}
 	if err := errors.Join(writeGraph(file, snapshot, f), file.Close()); err != nil {
 		return err
+	}
+	if form := formEndings[strings.ToLower(filepath.Ext(args[0]))]; form != "" && form != formDOT && !open.Terminal.AsPulumi {
+		open.Terminal.Warn("%s is in the language of Graphviz, whatever its name: `sluice graph %s` writes %s", args[0], format.ShellQuote(args[0]), strings.ToUpper(form))
 	}
 	_, err = fmt.Fprintf(open.Terminal.Out, "Wrote the graph to %s\n", args[0])
 	return err

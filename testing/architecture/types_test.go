@@ -34,9 +34,6 @@ var manyMethods = map[string]string{
 	"cmd/sluice/internal/display/live.Screen":   "embeds display.Report",
 }
 
-// severalFiles lists the types whose methods are in several files, because one file would be too long to read.
-var severalFiles = []string{"cmd/sluice/internal/diagram.Drawing"}
-
 // declaredType is a declared type of the module.
 type declaredType struct {
 	name  string
@@ -111,20 +108,11 @@ func TestAReaderFindsTheMethodsOfAType(t *testing.T) {
 		}
 	})
 	t.Run("because they are in one file", func(t *testing.T) {
-		seen := map[string]bool{}
 		for _, d := range all {
 			if len(d.files) < 2 {
 				continue
 			}
-			seen[d.name] = true
-			if !slices.Contains(severalFiles, d.name) {
-				t.Errorf("the methods of %s are in %s", d.name, strings.Join(d.files, ", "))
-			}
-		}
-		for _, name := range severalFiles {
-			if !seen[name] {
-				t.Errorf("the methods of %s are in one file: remove it from the list", name)
-			}
+			t.Errorf("the methods of %s are in %s", d.name, strings.Join(d.files, ", "))
 		}
 	})
 }

@@ -11,13 +11,13 @@ type Resource struct {
 	Old          bool // only an old copy of it changes, left by an earlier replacement
 	Change       Change
 	Uncertain    bool
-	Trouble      string // what has gone wrong: "failed"; "" for nothing
+	Trouble      Trouble
 }
 
 // OfOperation returns the diagram of the resources of an operation or a preview.
 func OfOperation(project, stack string, rs []Resource) *Diagram {
 	b := newBuilder(project, stack)
-	b.Planned = true
+	b.Planned, b.InReport = true, true
 	for _, r := range rs {
 		if isHidden(r.URN) {
 			continue

@@ -17,6 +17,7 @@ import (
 type Diagram struct {
 	Project, Stack string
 	Planned        bool // it shows a plan
+	InReport       bool // it is part of a report, which has a title and counts
 	Waves          int  // the number of waves of a destroy; 0 if they are not shown
 	Nodes          []Node
 	Edges          []Edge // sorted
@@ -36,8 +37,21 @@ type Node struct {
 	Old       bool   // a copy that was replaced and awaits its deletion
 	Change    Change // what is planned
 	Uncertain bool   // the planned change may turn out not to be needed
-	Trouble   string // what has gone wrong: "failed"; "" for nothing
-	Wave      int    // the wave of a destroy that deletes it; 0 for none
+	Trouble   Trouble
+	Wave      int // the wave of a destroy that deletes it; 0 for none
+}
+
+func (n Node) isChanged() bool { return n.Change != "" || n.Trouble != "" }
+
+// border returns the colour of the frame of a component.
+func (n Node) border() string {
+	switch {
+	case n.Trouble.isFailure():
+		return failedStyle.border
+	case n.Trouble != "":
+		return skippedStyle.border
+	}
+	return styles[n.Change].border
 }
 
 // Edge says that one node needs another one.
@@ -80,6 +94,33 @@ func worse(a, b Change) Change {
 	for _, c := range byDanger {
 		if a == c || b == c {
 			return c
+		}
+	}
+	return ""
+}
+
+// Trouble is the reason why a change was not made or is uncertain, "" for none.
+type Trouble string
+
+// The troubles.
+const (
+	Failed     Trouble = "failed"
+	Unfinished Trouble = "with an unknown end"
+	NotReached Trouble = "not reached"
+	Kept       Trouble = "kept because of the failure"
+)
+
+// byTrouble lists the troubles, the worst first.
+var byTrouble = [...]Trouble{Failed, Unfinished, NotReached, Kept}
+
+// isFailure reports whether an operation has failed, or may have.
+func (t Trouble) isFailure() bool { return t == Failed || t == Unfinished }
+
+// worseTrouble returns the worse one of two troubles.
+func worseTrouble(a, b Trouble) Trouble {
+	for _, t := range byTrouble {
+		if a == t || b == t {
+			return t
 		}
 	}
 	return ""
@@ -216,78 +257,192 @@ func (d *Diagram) only(keep []bool) *Diagram {
 }
 
 // Changed returns the part of the diagram that changes or is in trouble, with its neighbours.
-func (d *Diagram) Changed() *Diagram {
-	var start []int
+func (d *Diagram) Changed() *Diagram { return d.near(d.where(Node.isChanged), 1) }
+
+// where returns the nodes for which a condition holds.
+func (d *Diagram) where(holds func(Node) bool) []int {
+	var out []int
 	for i, n := range d.Nodes {
-		if n.Change != "" || n.Trouble != "" {
-			start = append(start, i)
+		if holds(n) {
+			out = append(out, i)
 		}
 	}
-	return d.near(start, 1)
+	return out
+}
+
+// IsLarge reports whether a diagram is drawn collapsed unless the options say otherwise.
+func (d *Diagram) IsLarge() bool { return len(d.Nodes) >= large }
+
+// isCollapsed reports whether only the changed part of the drawing is open.
+func (d *Diagram) isCollapsed(o Options) bool {
+	return d.IsLarge() && o.Limit > 0 && !o.Expand && d.Waves == 0
 }
 
 // Draw returns the drawing of a diagram.
 func (d *Diagram) Draw(o Options) *Drawing {
-	arrangements := []arrangement{collapsed}
-	switch {
-	case d.Waves > 0:
-		arrangements = []arrangement{flat}
-	case o.Expand:
-		arrangements = []arrangement{framed, collapsed}
+	if d.isCollapsed(o) {
+		return d.drawCollapsed(o)
 	}
+	arrangements := d.arrangements(o)
 	var out *Drawing
 	for _, a := range arrangements {
 		p := newPainter(d, a)
 		for _, m := range []Merging{"", Twins, OfType} {
 			out = p.draw(m, o)
-			out.Collapsed = o.Expand && a == collapsed
+			out.Collapsed = o.Expand && a.isCollapsed()
 			if o.Limit == 0 || len(out.boxes) <= o.Limit {
 				return out
 			}
 		}
 	}
-	collapse := out.Collapsed
-	p := newPainter(d, arrangements[len(arrangements)-1])
+	return d.drawMerged(arrangements[len(arrangements)-1], o)
+}
+
+// arrangements returns the arrangements of a diagram, the most detailed first. The last one is the smallest.
+func (d *Diagram) arrangements(o Options) []arrangement {
+	switch {
+	case d.Waves > 0:
+		return []arrangement{{flat: true}}
+	case o.Expand:
+		return []arrangement{{open: d.all()}, {}}
+	}
+	changed := d.around(d.where(Node.isChanged))
+	return []arrangement{{open: d.upward(union(d.small(), changed))}, {open: changed}, {}}
+}
+
+// drawCollapsed draws a large diagram: each component is a box, and so are resources of the same type beside them. Only the changed part is open,
+// as much of it as there is room for. Small components are open if the picture remains small.
+func (d *Diagram) drawCollapsed(o Options) *Drawing {
+	small := d.small()
+	inSmall := make([]bool, len(d.Nodes))
+	for i := range d.Nodes {
+		c := d.component(i)
+		inSmall[i] = c != none && small[c]
+	}
+	for _, part := range d.changedParts(o.Limit) {
+		around, apart := d.around(part.nodes), make([]bool, len(d.Nodes))
+		if part.name != "" {
+			mark(apart, part.nodes)
+		}
+		for _, try := range []struct {
+			a     arrangement
+			limit int
+		}{
+			{arrangement{open: d.upward(union(small, around)), apart: union(inSmall, apart)}, o.Limit / 2},
+			{arrangement{open: around, apart: apart}, o.Limit},
+		} {
+			out := newPainter(d, try.a).draw(OfType, o)
+			if len(out.boxes) <= try.limit {
+				out.Open = part.name
+				return out
+			}
+		}
+	}
+	return d.drawMerged(arrangement{}, o)
+}
+
+func union(a, b []bool) []bool {
+	out := slices.Clone(a)
+	for i := range out {
+		out[i] = out[i] || b[i]
+	}
+	return out
+}
+
+// drawMerged draws a diagram in which the resources of one type in one component are too many boxes.
+func (d *Diagram) drawMerged(a arrangement, o Options) *Drawing {
+	p := newPainter(d, a)
+	var out *Drawing
 	for _, m := range []Merging{OfPackage, OfChange} {
 		if out = p.draw(m, o); len(out.boxes) <= o.Limit {
 			break
 		}
 	}
-	out.Collapsed = collapse
+	out.Collapsed = o.Expand && a.isCollapsed()
 	return out
 }
 
-func newPainter(d *Diagram, a arrangement) *painter {
-	p := &painter{Diagram: d, unit: make([]int, len(d.Nodes))}
-	frames := p.addFrames(a)
-	ends := p.ends()
-	for i := range d.Nodes {
-		p.unit[i] = none
-	}
-	for i := range d.Nodes {
-		at := i
-		if a == collapsed {
-			at = p.outermost(i)
-		}
-		if frames[i] != none && !ends[i] {
-			continue
-		}
-		if p.unit[at] == none {
-			p.unit[at] = len(p.units)
-			p.units = append(p.units, box{frame: p.frameOf(at, frames)})
-		}
-		p.unit[i] = p.unit[at]
-		u := &p.units[p.unit[at]]
-		u.members = append(u.members, i)
-	}
-	p.connectUnits()
-	for i := range p.units {
-		p.describe(&p.units[i])
-	}
-	return p
+// changedPart is a part of a diagram. The components around it are open, and its resources are drawn one by one if it has a name.
+type changedPart struct {
+	name  Part
+	nodes []int
 }
 
+// changedParts returns the parts of a large diagram that may be open in a drawing of so many boxes, the most informative first. The last one is
+// empty.
+func (d *Diagram) changedParts(most int) []changedPart {
+	needs, needed := d.neighbours()
+	var out []changedPart
+	add := func(name Part, nodes []int) {
+		if 0 < len(nodes) && len(nodes) <= most {
+			out = append(out, changedPart{name, nodes})
+		}
+	}
+	both := func(nodes []int) []int {
+		all := slices.Concat(reach(nodes, needs, 1), reach(nodes, needed, 1))
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	changed := d.where(Node.isChanged)
+	failed := d.where(func(n Node) bool { return n.Trouble.isFailure() })
+	add(ChangedAndNeighbours, both(changed))
+	add(ChangedOnly, changed)
+	add(FailedAndNeighbours, both(failed))
+	add(FailedOnly, failed)
+	return append(out, changedPart{nodes: changed}, changedPart{nodes: failed}, changedPart{})
+}
+
+// all returns a set of all nodes.
+func (d *Diagram) all() []bool {
+	out := make([]bool, len(d.Nodes))
+	for i := range out {
+		out[i] = true
+	}
+	return out
+}
+
+// around returns the set of the components around nodes.
+func (d *Diagram) around(nodes []int) []bool {
+	out := make([]bool, len(d.Nodes))
+	for _, i := range nodes {
+		for c := d.component(i); c != none; c = d.component(c) {
+			out[c] = true
+		}
+	}
+	return out
+}
+
+// small returns the set of components with few resources in them.
+func (d *Diagram) small() []bool {
+	inside := make([]int, len(d.Nodes))
+	for i := range d.Nodes {
+		for c := d.component(i); c != none; c = d.component(c) {
+			inside[c]++
+		}
+	}
+	out := make([]bool, len(d.Nodes))
+	for i, n := range inside {
+		out[i] = 0 < n && n <= smallComponent
+	}
+	return out
+}
+
+// upward returns the part of a set of components that are in no component outside of the set.
+func (d *Diagram) upward(open []bool) []bool {
+	out := slices.Clone(open)
+	for i := range out {
+		for c := d.component(i); c != none; c = d.component(c) {
+			out[i] = out[i] && open[c]
+		}
+	}
+	return out
+}
+
+// title returns the title of a picture, "" in a report.
 func (d *Diagram) title() string {
+	if d.InReport {
+		return ""
+	}
 	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + count(len(d.Nodes), "resource", "resources")
 	if d.Waves > 0 {
 		text += ", deleted in " + count(d.Waves, "wave", "waves")
@@ -300,6 +455,9 @@ func (d *Diagram) legend() string {
 	var t tally
 	for _, n := range d.Nodes {
 		t.count(n)
+	}
+	if d.InReport {
+		return strings.Join(t.marks(), "    ")
 	}
 	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, thousands(n)) })
 	if d.Planned && parts == nil {

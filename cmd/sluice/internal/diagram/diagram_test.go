@@ -65,7 +65,33 @@ func shop(sites int) *world {
 	return w
 }
 
-// edit is a plan for shop(2) that changes something in each way.
+// farm is a state with a component that is not small.
+func farm() *world {
+	w := &world{}
+	all := w.add(w.add(nil, urn.RootStackType, "shop-dev"), "acme:web:Farm", "farm")
+	for i := range smallComponent + 1 {
+		w.add(all, "aws:ec2/instance:Instance", fmt.Sprintf("web-%d", i))
+	}
+	return w
+}
+
+// failed is an update that has failed.
+func failed() *Diagram {
+	of := func(parent urn.URN, typ urn.Type, name string, trouble Trouble, needs ...urn.URN) Resource {
+		return Resource{
+			URN: urn.New("dev", "shop", parent.QualifiedType(), typ, name), Parent: parent, Change: Create, Trouble: trouble, Component: typ.Package() == "acme",
+			Dependencies: needs,
+		}
+	}
+	site := of("", "acme:web:Site", "site", "")
+	made, broken := of(site.URN, "aws:s3/bucket:Bucket", "made", ""), of(site.URN, "aws:s3/bucket:Bucket", "broken", Failed)
+	return OfOperation("shop", "dev", []Resource{
+		site, made, broken, of(site.URN, "aws:s3/bucket:Bucket", "left", NotReached, broken.URN), of("", "acme:web:Site", "gone", NotReached),
+		of("", "aws:s3/bucket:Bucket", "lost", Unfinished), of("", "aws:s3/bucket:Bucket", "kept", Kept),
+	})
+}
+
+// edit is a plan for shop(2) or more that changes something in each way.
 func (w *world) edit() *state.Plan {
 	p := &state.Plan{Resources: map[urn.URN]*state.PlannedResource{}}
 	for _, r := range w.snapshot.Resources {
@@ -103,9 +129,13 @@ func (w *world) waves(t *testing.T) *Diagram {
 }
 
 func TestGoldenTexts(t *testing.T) {
-	small := shop(2)
+	small, large := shop(2), shop(100)
 	for name, drawing := range map[string]*Drawing{
-		"collapsed":    small.diagram().Draw(Options{}),
+		"small":        small.diagram().Draw(Options{}),
+		"collapsed":    farm().diagram().Draw(Options{}),
+		"large":        large.diagram().Draw(Options{Limit: 100}),
+		"largeplan":    OfPlan("shop", "dev", &large.snapshot, large.edit()).Draw(Options{Limit: 100}),
+		"failed":       failed().Draw(Options{}),
 		"expanded":     small.diagram().Draw(Options{Expand: true}),
 		"plan":         OfPlan("shop", "dev", &small.snapshot, small.edit()).Draw(Options{}),
 		"planexpanded": OfPlan("shop", "dev", &small.snapshot, small.edit()).Draw(Options{Expand: true}),
@@ -184,10 +214,9 @@ func TestALimitIsKept(t *testing.T) {
 		}
 		require.False(t, d.Draw(Options{Expand: true}).Collapsed)
 	}
-	require.Equal(t, 13, shop(10).diagram().Draw(Options{}).Boxes())
-	twins := shop(10).diagram().Draw(Options{Limit: 12})
-	require.Equal(t, Twins, twins.Merged)
-	require.Equal(t, 4, twins.Boxes())
+	require.Equal(t, 33, shop(10).diagram().Draw(Options{}).Boxes(), "small components are open")
+	require.Equal(t, 33, shop(10).diagram().Draw(Options{Limit: 33}).Boxes())
+	require.Equal(t, 4, shop(10).diagram().Draw(Options{Limit: 12}).Boxes())
 }
 
 // wide returns a diagram of a resource that many others need.
@@ -201,8 +230,8 @@ func wide(n int) *Diagram {
 }
 
 func TestManySiblingsAreNamedInOneBoxThatIsNotTall(t *testing.T) {
-	for _, limit := range []int{0, 100} {
-		drawing := wide(1000).Draw(Options{Limit: limit})
+	for _, o := range []Options{{}, {Limit: 100, Expand: true}} {
+		drawing := wide(1000).Draw(o)
 		require.Equal(t, 2, drawing.Boxes())
 		require.Empty(t, drawing.Merged, "each is named")
 		for i := range 1000 {
@@ -219,7 +248,7 @@ func TestManySiblingsAreNamedInOneBoxThatIsNotTall(t *testing.T) {
 		require.Contains(t, string(svg), ">bucket&lt;999&gt;</text>")
 	}
 	require.Equal(t, 13, wide(12).Draw(Options{}).Boxes(), "a few have boxes of their own")
-	require.Contains(t, wide(1500).Draw(Options{Limit: 100}).DOT(), ">and 500 more<")
+	require.Contains(t, wide(1500).Draw(Options{Limit: 100, Expand: true}).DOT(), ">and 500 more<")
 	require.NotContains(t, wide(1500).Draw(Options{}).DOT(), "more<")
 }
 
@@ -284,7 +313,7 @@ func TestPartsAreSmallAndLeaveNothingOut(t *testing.T) {
 				}
 			}
 			slices.SortFunc(d.arrows, func(a, b arrow) int { return a.from - b.from })
-			got := d.divide()
+			got := divide(d)
 			p := newParts(d)
 			for _, a := range got.drawn {
 				p.unite(a.from, a.to)
@@ -300,13 +329,13 @@ func TestPartsAreSmallAndLeaveNothingOut(t *testing.T) {
 
 func TestWhatDidNotHappenIsNeitherColouredNorCounted(t *testing.T) {
 	var rs []Resource
-	for name, trouble := range map[string]string{"made": "", "broken": "failed", "left": "not reached"} {
+	for name, trouble := range map[string]Trouble{"made": "", "broken": Failed, "left": NotReached} {
 		rs = append(rs, Resource{URN: urn.New("dev", "shop", "", "aws:s3/bucket:Bucket", name), Change: Create, Trouble: trouble})
 	}
 	drawing := OfOperation("shop", "dev", rs).Draw(Options{})
 	dot := drawing.DOT()
-	require.Contains(t, dot, "+ create: 1    1 failed    1 not reached")
-	for name, fill := range map[string]string{"made": styles[Create].fill, "broken (failed)": styles[""].fill, "left (not reached)": styles[""].fill} {
+	require.Contains(t, dot, `label="+ create\l"`, "a report has the counts")
+	for name, fill := range map[string]string{"made": styles[Create].fill, "broken (failed)": failedStyle.fill, "left (not reached)": skippedStyle.fill} {
 		require.Regexp(t, `label="\+ `+regexp.QuoteMeta(name)+`.*fillcolor="`+fill+`"`, dot)
 	}
 	require.Equal(t, 1, strings.Count(drawing.Mermaid(), ":::to-create"))
@@ -346,7 +375,7 @@ func TestHostileNamesAreVisible(t *testing.T) {
 	require.NotContains(t, shown, "\u202e")
 	require.Contains(t, shown, `<script>&#x202e;`)
 	require.NotContains(t, drawing.Mermaid(), `"]; end`)
-	require.Equal(t, `"#45; a<br/>1#46; b"`, mermaidText("- a\n1. b"), "no lists of Markdown")
+	require.Equal(t, `"#45; a<br/>1#46; b"`, mermaidLabel("- a\n1. b"), "no lists of Markdown")
 	var doc document
 	require.NoError(t, json.Unmarshal(text, &doc))
 	require.Equal(t, evil, doc.Nodes[0].Name, "names in JSON are exact")

@@ -6,11 +6,7 @@ import (
 	"strings"
 )
 
-const (
-	fontName  = "Helvetica,Arial,sans-serif"
-	textColor = "#1f2328"
-	lineColor = "#8c959f"
-)
+const fontName = "Helvetica,Arial,sans-serif"
 
 // sizes are font sizes, in points.
 type sizes struct{ title, text float64 }
@@ -23,91 +19,98 @@ var (
 	plannedSizes = sizes{title: 15.6, text: 13.2}
 )
 
-// DOT returns the drawing in the language of Graphviz. Edges run from a resource to those that need it.
-func (d *Drawing) DOT() string { return d.dot(shownSizes) }
+// dotText is the text of a drawing in the language of Graphviz.
+type dotText struct {
+	of    *Drawing
+	sizes sizes
+	named [][]arrow // by box, the arrows to it that are written as names; nil if all arrows are drawn
+	out   strings.Builder
+}
 
-func (d *Drawing) dot(z sizes) string {
-	var b strings.Builder
+func dotOf(d *Drawing, z sizes) string {
+	parts := divide(d)
+	t := dotText{of: d, sizes: z, named: parts.named}
 	rank := "LR"
 	if d.waves > 0 {
 		rank = "RL" // the first resources are at the left
 	}
-	title := d.title
-	if d.legend != "" {
-		title += "\n" + d.legend
-	}
-	parts := d.divide()
 	packed := ""
 	if parts.named != nil {
 		packed = fmt.Sprintf("pack=12, packmode=array_c%d, ", parts.columns)
 	}
-	fmt.Fprintf(&b, "digraph {\n")
-	fmt.Fprintf(&b, "  graph [rankdir=%s, %sranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=%g, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
-		rank, packed, fontName, z.title, textColor, dotLines(title))
-	fmt.Fprintf(&b, "  node [shape=box, style=filled, fontname=%q, fontsize=%g, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, z.text, textColor)
-	fmt.Fprintf(&b, "  edge [color=%q, arrowsize=0.6];\n", lineColor)
-	d.dotFrame(&b, z, none, parts.named, "  ")
-	d.dotWaves(&b, z)
+	t.out.WriteString("digraph {\n")
+	fmt.Fprintf(&t.out, "  graph [rankdir=%s, %sranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=%g, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
+		rank, packed, fontName, z.title, textColor, dotLines(strings.TrimSpace(d.title+"\n"+d.legend)))
+	fmt.Fprintf(&t.out, "  node [shape=box, style=filled, fontname=%q, fontsize=%g, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, z.text, textColor)
+	fmt.Fprintf(&t.out, "  edge [color=%q, arrowsize=0.6];\n", lineColor)
+	t.frame(none, "  ")
+	t.waves()
 	for _, a := range parts.drawn {
-		fmt.Fprintf(&b, "  %s -> %s%s;\n", nodeName(a.from), nodeName(a.to), dotArrow[a.kind])
+		fmt.Fprintf(&t.out, "  %s -> %s%s;\n", nodeName(a.from), nodeName(a.to), dotArrow[a.kind])
 	}
-	b.WriteString("}\n")
-	return b.String()
+	t.out.WriteString("}\n")
+	return t.out.String()
 }
 
 var dotArrow = map[arrowKind]string{needsIt: "", isProvider: " [style=dotted]", isParent: " [style=dashed]"}
 
-// dotFrame writes the contents of a frame; none stands for the picture itself. named are the arrows that are written into boxes.
-func (d *Drawing) dotFrame(b *strings.Builder, z sizes, within int, named [][]arrow, indent string) {
-	for i, f := range d.frames {
+// frame writes the contents of a frame; none stands for the picture itself.
+func (t *dotText) frame(within int, indent string) {
+	for i, f := range t.of.frames {
 		if f.parent != within {
 			continue
 		}
-		fmt.Fprintf(b, "%ssubgraph cluster%d {\n", indent, i)
-		fmt.Fprintf(b, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=%g;\n",
-			indent, dotLines(f.title), dotText(f.tip), styles[f.change].border, z.text)
-		d.dotFrame(b, z, i, named, indent+"  ")
-		fmt.Fprintf(b, "%s}\n", indent)
+		fmt.Fprintf(&t.out, "%ssubgraph cluster%d {\n", indent, i)
+		fmt.Fprintf(&t.out, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=%g;\n",
+			indent, dotLines(f.title), dotLabel(f.tip), f.border, t.sizes.text)
+		t.frame(i, indent+"  ")
+		fmt.Fprintf(&t.out, "%s}\n", indent)
 	}
-	for i, n := range d.boxes {
+	for i, n := range t.of.boxes {
 		if n.frame == within {
-			border := styles[n.done].border
-			if n.trouble != "" {
-				border = styles[Delete].border
-			}
-			if named != nil {
-				n.lines = slices.Concat(n.lines, d.needs(named[i]))
-			}
-			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s%s];\n", indent, nodeName(i), n.dotLabel(),
-				dotText(n.tip), styles[n.done].fill, border, dotShape[n.shape], n.dotWidth())
+			t.box(i, n, indent)
 		}
 	}
+}
+
+func (t *dotText) box(i int, b box, indent string) {
+	if t.named != nil {
+		b.lines = slices.Concat(b.lines, needs(t.of.boxes, t.named[i]))
+	}
+	look, more := b.style(), dotShape[b.shape]
+	if look.text != textColor {
+		more += fmt.Sprintf(", fontcolor=%q", look.text)
+	}
+	if b.trouble.isFailure() && b.shape != ofComponent { // the line of a component is as wide
+		more += ", penwidth=2"
+	}
+	fmt.Fprintf(&t.out, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s%s];\n", indent, nodeName(i), b.dotLabel(), dotLabel(b.tip), look.fill, look.border, more, b.dotWidth())
 }
 
 var dotShape = map[shape]string{
 	ofResource: "", ofProvider: `, style="filled,dashed"`, ofComponent: `, style="filled,rounded", penwidth=2`, ofMany: ", peripheries=2",
 }
 
-// dotWaves puts the boxes of a wave at one level, below the number of the wave.
-func (d *Drawing) dotWaves(b *strings.Builder, z sizes) {
-	members := make([][]string, d.waves+1)
-	for i, n := range d.boxes {
+// waves puts the boxes of a wave at one level, below the number of the wave.
+func (t *dotText) waves() {
+	members := make([][]string, t.of.waves+1)
+	for i, n := range t.of.boxes {
 		members[n.wave] = append(members[n.wave], nodeName(i))
 	}
-	for wave := 1; wave <= d.waves; wave++ {
+	last := 0
+	for wave := 1; wave <= t.of.waves; wave++ {
 		if len(members[wave]) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "  w%d [label=\"wave %d\", shape=plaintext, style=\"\", fontsize=%g];\n", wave, wave, z.title)
-		fmt.Fprintf(b, "  { rank=same; w%d; %s; }\n", wave, strings.Join(members[wave], "; "))
+		fmt.Fprintf(&t.out, "  w%d [label=\"wave %d\", shape=plaintext, style=\"\", fontsize=%g];\n", wave, wave, t.sizes.title)
+		fmt.Fprintf(&t.out, "  { rank=same; w%d; %s; }\n", wave, strings.Join(members[wave], "; "))
 	}
-	last := 0
-	for wave := 1; wave <= d.waves; wave++ {
+	for wave := 1; wave <= t.of.waves; wave++ {
 		if len(members[wave]) == 0 {
 			continue
 		}
 		if last > 0 {
-			fmt.Fprintf(b, "  w%d -> w%d [style=invis];\n", wave, last)
+			fmt.Fprintf(&t.out, "  w%d -> w%d [style=invis];\n", wave, last)
 		}
 		last = wave
 	}

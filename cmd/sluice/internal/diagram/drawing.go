@@ -2,9 +2,9 @@ package diagram
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"html"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -28,7 +28,20 @@ type Drawing struct {
 	Merged Merging
 	// Collapsed reports whether components are collapsed although Expand is set, because the picture would be too large.
 	Collapsed bool
+	// Open is the part of a large diagram whose resources are not merged.
+	Open Part
 }
+
+// Part is a part of a large diagram, "" for none.
+type Part string
+
+// The parts whose resources are drawn one by one.
+const (
+	ChangedAndNeighbours Part = "those that change and their neighbours"
+	ChangedOnly          Part = "those that change"
+	FailedAndNeighbours  Part = "those that failed and their neighbours"
+	FailedOnly           Part = "those that failed"
+)
 
 // Merging is a way to merge resources into boxes when there are too many for a picture.
 type Merging string
@@ -43,19 +56,21 @@ const (
 
 // Options select what a drawing shows.
 type Options struct {
-	// Expand draws a frame around the contents of a component; otherwise a component is one box.
+	// Expand draws a frame around the contents of each component. Otherwise a component is one box, unless it is small or has changes in it.
 	Expand bool
 	// Limit is the largest number of boxes, 0 for no limit. Resources are merged until there are no more boxes than that.
 	Limit int
 }
 
-// Limits on the names in one box.
 const (
-	// manySiblings is the number of resources of one type with the same neighbours that share a box, whatever the limit. The box has all
-	// their names.
+	// manySiblings is the number of resources of one type with the same neighbours that share a box, whatever the limit.
 	manySiblings = 12
 	// maxNamed is the number of names in all merged boxes together, if there is a limit; each may have minNamed.
 	maxNamed, minNamed = 1000, 20
+	// large is the number of resources from which a diagram is drawn collapsed.
+	large = 300
+	// smallComponent is the number of resources in a component up to which it is drawn open, if there is room.
+	smallComponent = 8
 )
 
 // box is one or more resources.
@@ -70,10 +85,25 @@ type box struct {
 	change    Change   // the worst that is planned
 	done      Change   // the worst of those that are in no trouble
 	uncertain bool
-	trouble   string // of one of its members
+	trouble   Trouble // the worst
+	apart     bool    // one of its members is in the open part
 	wave      int
 	frame     int // none for the picture itself
 	key       boxKey
+}
+
+// style returns the colours of a box. A component that contains a failure has its border.
+func (b *box) style() style {
+	s := styles[b.done]
+	switch {
+	case b.trouble.isFailure() && b.done != "":
+		s.border = failedStyle.border
+	case b.trouble.isFailure():
+		s = failedStyle
+	case b.trouble != "" && b.done == "":
+		s = skippedStyle
+	}
+	return s
 }
 
 // dotWidth sets the minimal width of a box whose lines have mathematical signs to their width in DejaVu Sans. Those signs are nearly half as wide
@@ -96,7 +126,7 @@ func (b *box) dotWidth() string {
 // dotLabel returns the lines of a box. A box of many resources has their names in a table that is about as high as it is wide.
 func (b *box) dotLabel() string {
 	if len(b.names) == 0 {
-		return dotText(strings.Join(b.lines, "\n"))
+		return dotLabel(strings.Join(b.lines, "\n"))
 	}
 	lines := append(b.lines[:1:1], b.lines[2:]...) // without the first and the last name
 	widest := 0
@@ -128,7 +158,7 @@ type boxKey struct {
 	done       Change
 	uncertain  bool
 	old        bool
-	trouble    string
+	trouble    Trouble
 	wave       int
 	frame      int
 	neighbours string
@@ -147,7 +177,7 @@ const (
 type frame struct {
 	title  string
 	tip    string
-	change Change
+	border string // its colour
 	parent int
 }
 
@@ -180,14 +210,35 @@ func (d *Drawing) Heads() []int {
 // Arrows returns how many arrows the drawing has.
 func (d *Drawing) Arrows() int { return len(d.arrows) }
 
-// arrangement is a way to draw components.
-type arrangement int
+// DOT returns the drawing in the language of Graphviz. Edges run from a resource to those that need it.
+func (d *Drawing) DOT() string { return dotOf(d, shownSizes) }
 
-const (
-	flat      arrangement = iota // a component is a resource like others
-	collapsed                    // a component is one box with its contents
-	framed                       // a component is a frame around its contents
-)
+// Mermaid returns the drawing as a Mermaid flowchart, which many code hosts show in Markdown.
+func (d *Drawing) Mermaid() string { return mermaidOf(d) }
+
+// SVG returns the drawing as an SVG image. Pointing at a box shows the URN.
+func (d *Drawing) SVG(ctx context.Context) ([]byte, error) { return svgOf(ctx, d) }
+
+// PNG returns the drawing as a PNG image. Its font has the letters of Latin, Greek and Cyrillic.
+func (d *Drawing) PNG(ctx context.Context) ([]byte, error) { return pngOf(ctx, d) }
+
+// arrangement is a way to draw components.
+type arrangement struct {
+	// flat draws a component like any other resource, beside its contents.
+	flat bool
+	// open has the components that are frames around their contents; the others are one box with their contents. A component in one
+	// that is not open is not open either.
+	open []bool
+	// apart has the resources that are not merged with others of their type, unless the merging is coarser.
+	apart []bool
+}
+
+func (a arrangement) isOpen(i int) bool { return a.open != nil && a.open[i] }
+
+func (a arrangement) isApart(i int) bool { return a.apart != nil && a.apart[i] }
+
+// isCollapsed reports whether each component is one box.
+func (a arrangement) isCollapsed() bool { return !a.flat && a.open == nil }
 
 // painter makes the drawings of one diagram in one arrangement.
 type painter struct {
@@ -198,20 +249,48 @@ type painter struct {
 	arrows []arrow // between units
 }
 
+func newPainter(d *Diagram, a arrangement) *painter {
+	p := &painter{Diagram: d, unit: make([]int, len(d.Nodes))}
+	frames := p.addFrames(a)
+	ends := p.ends()
+	for i := range d.Nodes {
+		p.unit[i] = none
+	}
+	for i := range d.Nodes {
+		at := p.holder(i, a)
+		if frames[i] != none && !ends[i] {
+			continue
+		}
+		if p.unit[at] == none {
+			p.unit[at] = len(p.units)
+			p.units = append(p.units, box{frame: p.frameOf(at, frames)})
+		}
+		p.unit[i] = p.unit[at]
+		u := &p.units[p.unit[at]]
+		u.members = append(u.members, i)
+		u.apart = u.apart || a.isApart(i)
+	}
+	p.connectUnits()
+	for i := range p.units {
+		p.describe(&p.units[i])
+	}
+	return p
+}
+
 // addFrames adds the frames, and returns the frame of each component that has one, and none for all other nodes.
 func (p *painter) addFrames(a arrangement) []int {
 	at := make([]int, len(p.Nodes))
 	inside := make([]bool, len(p.Nodes))
 	for i := range p.Nodes {
 		at[i] = none
-		if c := p.component(i); a == framed && c != none {
+		if c := p.component(i); c != none && a.isOpen(c) {
 			inside[c] = true
 		}
 	}
 	for i, n := range p.Nodes {
 		if inside[i] {
 			at[i] = len(p.frames)
-			p.frames = append(p.frames, frame{title: p.label(n) + "\n" + shown(string(n.Type.Short())), tip: tip(n.URN), change: n.Change})
+			p.frames = append(p.frames, frame{title: p.label(n) + "\n" + shown(string(n.Type.Short())), tip: tip(n.URN), border: n.border()})
 		}
 	}
 	for i := range p.Nodes {
@@ -236,6 +315,12 @@ func (p *painter) frameOf(i int, frames []int) int {
 	return none
 }
 
+// isOutermost reports whether no component around a node is in the same box.
+func (p *painter) isOutermost(i int) bool {
+	c := p.component(i)
+	return c == none || p.unit[c] != p.unit[i]
+}
+
 // ends reports which nodes are the end of an edge.
 func (p *painter) ends() []bool {
 	out := make([]bool, len(p.Nodes))
@@ -245,11 +330,16 @@ func (p *painter) ends() []bool {
 	return out
 }
 
-// outermost returns the outermost component that a node is in, or the node itself.
-func (p *painter) outermost(i int) int {
+// holder returns the node whose box has a node: the outermost component around it that is not open, or the node itself.
+func (p *painter) holder(i int, a arrangement) int {
 	at := i
+	if a.flat {
+		return at
+	}
 	for c := p.component(i); c != none; c = p.component(c) {
-		at = c
+		if !a.isOpen(c) {
+			at = c
+		}
 	}
 	return at
 }
@@ -284,7 +374,7 @@ func (p *painter) describe(b *box) {
 	head := b.members[0]
 	for _, i := range b.members {
 		n := p.Nodes[i]
-		if n.Component && p.component(i) == none {
+		if n.Component && p.isOutermost(i) {
 			head = i // a parent may come after its children in a plan
 		}
 		b.change = worse(b.change, n.Change)
@@ -292,7 +382,7 @@ func (p *painter) describe(b *box) {
 			b.done = worse(b.done, n.Change)
 		}
 		b.uncertain = b.uncertain || n.Uncertain
-		b.trouble = cmp.Or(b.trouble, n.Trouble)
+		b.trouble = worseTrouble(b.trouble, n.Trouble)
 	}
 	first := p.Nodes[head]
 	b.wave = first.Wave
@@ -304,7 +394,7 @@ func (p *painter) describe(b *box) {
 	case first.Component:
 		b.shape = ofComponent
 		if b.trouble != "" && first.Trouble == "" {
-			b.lines[0] += " (" + b.trouble + " inside)"
+			b.lines[0] += " (" + string(b.trouble) + " inside)"
 		}
 		if len(b.members) > 1 {
 			b.lines = append(b.lines, p.contents(b.members))
@@ -328,7 +418,7 @@ func (p *painter) label(n Node) string {
 		text += " (possibly)"
 	}
 	if n.Trouble != "" {
-		text += " (" + n.Trouble + ")"
+		text += " (" + string(n.Trouble) + ")"
 	}
 	return text
 }
@@ -349,13 +439,15 @@ func (p *painter) contents(members []int) string {
 // tally counts resources by their change, or else by their trouble.
 type tally struct {
 	changes  map[Change]int
-	troubles map[string]int
+	troubles map[Trouble]int
+	planned  map[Change]bool // also of resources in trouble
 }
 
 func (t *tally) count(n Node) {
 	if t.changes == nil {
-		t.changes, t.troubles = map[Change]int{}, map[string]int{}
+		t.changes, t.troubles, t.planned = map[Change]int{}, map[Trouble]int{}, map[Change]bool{}
 	}
+	t.planned[n.Change] = true
 	if n.Trouble != "" {
 		t.troubles[n.Trouble]++ // the change did not happen
 	} else {
@@ -371,8 +463,21 @@ func (t *tally) parts(text func(c Change, n int) string) []string {
 			out = append(out, text(c, n))
 		}
 	}
-	for _, trouble := range slices.Sorted(maps.Keys(t.troubles)) {
-		out = append(out, fmt.Sprintf("%s %s", thousands(t.troubles[trouble]), trouble))
+	for _, trouble := range byTrouble {
+		if n := t.troubles[trouble]; n > 0 {
+			out = append(out, fmt.Sprintf("%s %s", thousands(n), trouble))
+		}
+	}
+	return out
+}
+
+// marks returns the marks of the changes with their names.
+func (t *tally) marks() []string {
+	var out []string
+	for _, c := range byDanger {
+		if t.planned[c] {
+			out = append(out, fmt.Sprintf("%s %s", marks[c], c))
+		}
 	}
 	return out
 }
@@ -401,10 +506,7 @@ func (p *painter) draw(m Merging, o Options) *Drawing {
 		}
 		at[i] = j
 	}
-	most := len(p.Nodes)
-	if o.Limit > 0 {
-		most = max(minNamed, maxNamed/max(1, out.boxesOfMany()))
-	}
+	most := p.mostNames(out.boxes, o)
 	for i := range out.boxes {
 		if out.boxes[i].shape == ofMany {
 			out.Merged = m
@@ -415,14 +517,21 @@ func (p *painter) draw(m Merging, o Options) *Drawing {
 	return out
 }
 
-func (d *Drawing) boxesOfMany() int {
-	n := 0
-	for _, b := range d.boxes {
+// mostNames returns how many names are in each box of several resources.
+func (p *painter) mostNames(boxes []box, o Options) int {
+	switch {
+	case p.isCollapsed(o):
+		return 0
+	case o.Limit == 0:
+		return len(p.Nodes)
+	}
+	many := 0
+	for _, b := range boxes {
 		if b.shape == ofMany {
-			n++
+			many++
 		}
 	}
-	return n
+	return max(minNamed, maxNamed/max(1, many))
 }
 
 // keys returns the key of each unit for a merging. If waves are shown, large groups of siblings need not have the same neighbours: these are
@@ -437,6 +546,9 @@ func (p *painter) keys(m Merging) []boxKey {
 			out[i].neighbours = neighbours[i]
 		}
 		siblings[out[i]]++
+		if m == OfType && u.apart {
+			out[i].neighbours = strconv.Itoa(i)
+		}
 	}
 	for i, k := range out {
 		if m == "" && siblings[k] <= manySiblings {
@@ -482,7 +594,7 @@ func (p *painter) neighboursOf(m Merging) []string {
 	return out
 }
 
-// describeMany sets the texts of a box of several units.
+// describeMany sets the texts of a box of several units, which contains at most so many of their names.
 func (p *painter) describeMany(b *box, m Merging, most int) {
 	var names []string
 	for _, i := range b.heads {
@@ -505,15 +617,18 @@ func (p *painter) describeMany(b *box, m Merging, most int) {
 		text += " (possibly)"
 	}
 	if b.key.trouble != "" {
-		text += " (" + b.key.trouble + ")"
+		text += " (" + string(b.key.trouble) + ")"
 	}
 	b.lines = []string{text, names[0] + " … " + names[len(names)-1]}
 	if more := len(b.members) - len(b.heads); more > 0 {
 		b.lines = append(b.lines, "with "+count(more, "resource", "resources")+" in them")
 	}
-	b.names = names
-	if more := len(names) - most; more > 0 {
+	switch more := len(names) - most; {
+	case most == 0:
+	case more > 0:
 		b.names = append(slices.Clone(names[:most]), fmt.Sprintf("and %s more", thousands(more)))
+	default:
+		b.names = names
 	}
 	const mostTips = 20
 	b.tip = strings.Join(names[:min(mostTips, len(names))], "\n")

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Mermaid returns the drawing as a Mermaid flowchart, which many code hosts show in Markdown.
-func (d *Drawing) Mermaid() string {
-	var b strings.Builder
+func mermaidOf(d *Drawing) string {
+	m := mermaidText{of: d}
 	title := d.title
 	if d.legend != "" {
 		title += "; " + d.legend
 	}
-	fmt.Fprintf(&b, "flowchart LR\n")
-	fmt.Fprintf(&b, "  %%%% %s\n", title)
+	m.out.WriteString("flowchart LR\n")
+	fmt.Fprintf(&m.out, "  %%%% %s\n", title)
 	if d.waves > 0 {
-		d.mermaidWaves(&b)
+		m.waves()
 	} else {
-		d.mermaidFrame(&b, none, "  ")
+		m.frame(none, "  ")
 	}
 	for _, a := range d.arrows {
-		fmt.Fprintf(&b, "  %s %s %s\n", nodeName(a.from), mermaidArrow[a.kind], nodeName(a.to))
+		fmt.Fprintf(&m.out, "  %s %s %s\n", nodeName(a.from), mermaidArrow[a.kind], nodeName(a.to))
 	}
 	used := map[Change]bool{}
 	for _, n := range d.boxes {
@@ -28,10 +27,16 @@ func (d *Drawing) Mermaid() string {
 	}
 	for _, c := range byDanger {
 		if used[c] {
-			fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", mermaidClass(c), styles[c].fill, styles[c].border, textColor)
+			fmt.Fprintf(&m.out, "  classDef %s fill:%s,stroke:%s,color:%s\n", mermaidClass(c), styles[c].fill, styles[c].border, textColor)
 		}
 	}
-	return b.String()
+	return m.out.String()
+}
+
+// mermaidText is the text of a drawing for Mermaid.
+type mermaidText struct {
+	of  *Drawing
+	out strings.Builder
 }
 
 // mermaidClass returns the class of a change. It has a prefix because some names of changes are keywords of Mermaid.
@@ -41,47 +46,48 @@ var mermaidArrow = map[arrowKind]string{needsIt: "-->", isProvider: "-.->", isPa
 
 var mermaidShape = map[shape][2]string{ofResource: {"[", "]"}, ofProvider: {"{{", "}}"}, ofComponent: {"(", ")"}, ofMany: {"[[", "]]"}}
 
-func (d *Drawing) mermaidFrame(b *strings.Builder, within int, indent string) {
-	for i, f := range d.frames {
+// frame writes the contents of a frame; none stands for the whole drawing.
+func (m *mermaidText) frame(within int, indent string) {
+	for i, f := range m.of.frames {
 		if f.parent == within {
-			fmt.Fprintf(b, "%ssubgraph c%d [%s]\n", indent, i, mermaidText(strings.ReplaceAll(f.title, "\n", ": "))) // there is room for one line
-			d.mermaidFrame(b, i, indent+"  ")
-			fmt.Fprintf(b, "%send\n", indent)
+			fmt.Fprintf(&m.out, "%ssubgraph c%d [%s]\n", indent, i, mermaidLabel(strings.ReplaceAll(f.title, "\n", ": "))) // there is room for one line
+			m.frame(i, indent+"  ")
+			fmt.Fprintf(&m.out, "%send\n", indent)
 		}
 	}
-	for i, n := range d.boxes {
+	for i, n := range m.of.boxes {
 		if n.frame == within {
-			d.mermaidBox(b, i, indent)
+			m.box(i, indent)
 		}
 	}
 }
 
-func (d *Drawing) mermaidBox(b *strings.Builder, i int, indent string) {
-	n := d.boxes[i]
+func (m *mermaidText) box(i int, indent string) {
+	n := m.of.boxes[i]
 	brackets := mermaidShape[n.shape]
-	fmt.Fprintf(b, "%s%s%s%s%s", indent, nodeName(i), brackets[0], mermaidText(strings.Join(n.lines, "\n")), brackets[1])
+	fmt.Fprintf(&m.out, "%s%s%s%s%s", indent, nodeName(i), brackets[0], mermaidLabel(strings.Join(n.lines, "\n")), brackets[1])
 	if n.done != "" {
-		fmt.Fprintf(b, ":::%s", mermaidClass(n.done))
+		fmt.Fprintf(&m.out, ":::%s", mermaidClass(n.done))
 	}
-	b.WriteString("\n")
+	m.out.WriteString("\n")
 }
 
-// mermaidWaves draws a frame around the boxes of each wave. Boxes in no wave are outside of frames.
-func (d *Drawing) mermaidWaves(b *strings.Builder) {
-	for wave := 0; wave <= d.waves; wave++ {
+// waves draws a frame around the boxes of each wave. Boxes in no wave are outside of frames.
+func (m *mermaidText) waves() {
+	for wave := 0; wave <= m.of.waves; wave++ {
 		begun := wave == 0
-		for i, n := range d.boxes {
+		for i, n := range m.of.boxes {
 			if n.wave != wave {
 				continue
 			}
 			if !begun {
 				begun = true
-				fmt.Fprintf(b, "  subgraph w%d [\"wave %d\"]\n", wave, wave)
+				fmt.Fprintf(&m.out, "  subgraph w%d [\"wave %d\"]\n", wave, wave)
 			}
-			d.mermaidBox(b, i, "    ")
+			m.box(i, "    ")
 		}
 		if wave > 0 && begun {
-			b.WriteString("  end\n")
+			m.out.WriteString("  end\n")
 		}
 	}
 }

@@ -32,7 +32,7 @@ type division struct {
 
 // divide divides a drawing into parts. It draws the arrows within a part. Of an arrow between parts, the box at the end has the name of the box at
 // the beginning. The arrows from one box are all drawn or all named; those from boxes with few dependents are drawn first.
-func (d *Drawing) divide() division {
+func divide(d *Drawing) division {
 	if d.waves > 0 || len(d.boxes) <= maxTogether {
 		return division{drawn: d.arrows}
 	}
@@ -170,13 +170,13 @@ func (p *parts) join(list []arrow) bool {
 }
 
 // needs returns the lines of a box about its needs in other parts: "needs vpc, db", "provider eu".
-func (d *Drawing) needs(named []arrow) []string {
+func needs(boxes []box, named []arrow) []string {
 	var out []string
 	for _, kind := range []arrowKind{needsIt, isProvider, isParent} {
 		var names []string
 		for _, a := range named {
 			if a.kind == kind {
-				names = append(names, d.boxes[a.from].name)
+				names = append(names, boxes[a.from].name)
 			}
 		}
 		if len(names) == 0 {

@@ -18,9 +18,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/graphviz"
 )
 
-// SVG returns the drawing as an SVG image. Pointing at a box shows the URN.
-func (d *Drawing) SVG(ctx context.Context) ([]byte, error) {
-	image, err := graphviz.Layout(ctx, d.dot(plannedSizes), graphviz.SVG)
+func svgOf(ctx context.Context, d *Drawing) ([]byte, error) {
+	image, err := graphviz.Layout(ctx, dotOf(d, plannedSizes), graphviz.SVG)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +32,7 @@ func (d *Drawing) SVG(ctx context.Context) ([]byte, error) {
 // fontSize returns the attribute as Graphviz writes it.
 func fontSize(points float64) []byte { return fmt.Appendf(nil, `font-size="%.2f"`, points) }
 
-// PNG returns the drawing as a PNG image. Its font has the letters of Latin, Greek and Cyrillic.
-func (d *Drawing) PNG(ctx context.Context) ([]byte, error) {
+func pngOf(ctx context.Context, d *Drawing) ([]byte, error) {
 	text, err := graphviz.Layout(ctx, d.DOT(), graphviz.JSON)
 	if err != nil {
 		return nil, err

@@ -50,23 +50,35 @@ func thousands(n int) string {
 }
 
 // style is how a box is painted.
-type style struct{ fill, border string }
+type style struct{ fill, border, text string }
+
+const (
+	textColor = "#1f2328"
+	greyColor = "#57606a"
+	lineColor = "#8c959f"
+)
 
 // styles are the colours of changes. They add no information to the marks.
 var styles = map[Change]style{
-	"":      {"#ffffff", "#57606a"},
-	Create:  {"#dafbe1", "#1a7f37"},
-	Import:  {"#ddf4ff", "#0969da"},
-	Update:  {"#fff8c5", "#9a6700"},
-	Replace: {"#fbefff", "#8250df"},
-	Delete:  {"#ffebe9", "#cf222e"},
+	"":      {"#ffffff", greyColor, textColor},
+	Create:  {"#dafbe1", "#1a7f37", textColor},
+	Import:  {"#ddf4ff", "#0969da", textColor},
+	Update:  {"#fff8c5", "#9a6700", textColor},
+	Replace: {"#fbefff", "#8250df", textColor},
+	Delete:  {"#ffebe9", "#cf222e", textColor},
 }
+
+// The colours of failures, and of what did not happen because of one. They add no information to the words.
+var (
+	failedStyle  = style{"#ffcecb", "#a40e26", textColor}
+	skippedStyle = style{"#eaeef2", lineColor, greyColor}
+)
 
 // dotEscapes escape what has a special meaning in a label for Graphviz: escape sequences such as \N, and HTML entities
 // such as &#x202e;.
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;")
 
-func dotText(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
+func dotLabel(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
 
 // dotLines is like dotText, for left-aligned lines.
 func dotLines(s string) string {
@@ -80,7 +92,7 @@ var mermaidEscapes = strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;
 // listItem matches the beginning of a list item in Markdown, which Mermaid refuses to show.
 var listItem = regexp.MustCompile(`(?m)^(\d*)([-+.)])`)
 
-func mermaidText(s string) string {
+func mermaidLabel(s string) string {
 	entity := func(item string) string {
 		last := len(item) - 1
 		return fmt.Sprintf("%s\x00%d;", item[:last], item[last])

@@ -177,6 +177,19 @@ func used(r *state.Resource) []urn.URN {
 	return out
 }
 
+// operations returns the operation of each resource that changes.
+func (f *Forecast) operations() map[urn.URN]stages.Op {
+	out := map[urn.URN]stages.Op{}
+	if f != nil {
+		for _, r := range f.rows {
+			if r.class != finds {
+				out[r.urn] = r.step.Op
+			}
+		}
+	}
+	return out
+}
+
 // changes returns the resources that were expected to change, in the order of the rows.
 func (f *Forecast) changes() []urn.URN {
 	var out []urn.URN

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -33,6 +34,22 @@ func Done(op stages.Op, preview bool) string {
 
 // Doing returns the word for a running step: "creating".
 func Doing(op stages.Op) string { return wordsFor(op).running }
+
+// Errored counts the resources with errors. After an abort, they are those whose operations were aborted.
+func Errored(n int, aborted bool) string {
+	if aborted {
+		return fmt.Sprintf("%d aborted", n)
+	}
+	return fmt.Sprintf("%d errored", n)
+}
+
+// Remaining counts replaced resources whose old objects are still there, because the operation did not reach the end phase.
+func Remaining(n int) string {
+	return plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there")
+}
+
+// Absent counts resources that are not part of the operation.
+func Absent(n int) string { return fmt.Sprintf("%d not part of the operation", n) }
 
 // Sign returns the sign of a step: "+", "+-".
 func Sign(op stages.Op) string { return wordsFor(op).mark }

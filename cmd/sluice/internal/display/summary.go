@@ -78,11 +78,7 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 		b.WriteString("    " + text + "\n")
 	}
 	if n := m.errored(); n > 0 {
-		errored := "errored"
-		if p.steps.aborts {
-			errored = "aborted"
-		}
-		b.WriteString("    " + p.steps.style.paint(red, fmt.Sprintf("%d %s", n, errored)) + "\n")
+		b.WriteString("    " + p.steps.style.paint(red, Errored(n, p.steps.aborts)) + "\n")
 	}
 	if total+leftOver == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
 		if m.summary.IsPreview && m.summary.Result == stages.Failed {
@@ -97,7 +93,7 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 // remainingLine counts replaced resources whose old objects are still there, because the operation did not reach the end phase.
 func (p summaryPrinter) remainingLine(n int) string {
 	w := wordsFor(stages.OpCreateReplacement)
-	return p.steps.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
+	return p.steps.style.paint(w.colour, w.mark+Remaining(n))
 }
 
 // RenamedOf describes how many unchanged resources have another name than before, after their number: ", 2 of them renamed".
@@ -122,7 +118,7 @@ func unchangedLine(total, kinds int, m *model) string {
 		parts = append(parts, text+RenamedOf(len(m.renamed), unchanged))
 	}
 	if absent > 0 {
-		parts = append(parts, fmt.Sprintf("%d not part of the operation", absent))
+		parts = append(parts, Absent(absent))
 	}
 	return strings.Join(parts, ". ")
 }

@@ -62,7 +62,11 @@ func (b *Builder) Observe(e stages.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tree.Observe(e)
-	b.failure.Observe(e)
+	if d, is := e.(stages.Diagnostic); is && d.URN == "" && d.Severity == stages.Error && b.summary != nil {
+		b.failure.Fail(d)
+	} else {
+		b.failure.Observe(e)
+	}
 	switch e := e.(type) {
 	case stages.StepStarted:
 		b.begin(e)
@@ -183,7 +187,7 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 		d.Failure = b.text(b.failure.Text(e))
 	}
 	d.Messages = b.said(d.Failure != "")
-	w := writer{Builder: b, decided: decisionsOf(log), d: d}
+	w := writer{Builder: b, decided: decisionsOf(log), counted: b.failure.Counts(e), d: d}
 	w.resources()
 	w.counts()
 	w.outputs()

@@ -55,13 +55,15 @@ func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow
 		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation), Danger: r.danger(),
 		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged && !r.isOnlyRenamed(), Full: display.CleanLine(string(r.URN)),
 		ID: display.CleanLine(r.ID), Position: display.CleanLine(r.Position),
-		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached || r.Status == Kept,
 	}
 	if i, known := at[r.Parent]; known {
 		row.Parent = i
 	}
 	if r.Status == Unchanged {
 		row.Class, row.Sign = "same", ""
+	}
+	if t, is := troubles[r.Status]; is {
+		row.Class = t.class
 	}
 	if r.Reason != nil {
 		row.Why, row.Causes = cmp.Or(r.why(), display.CleanLine(r.Reason.Text)), numbers(r.Reason.Causes, at)
@@ -109,7 +111,7 @@ func numbers(us []urn.URN, at map[urn.URN]int) []int {
 
 // Limits on the drawing of a report.
 const (
-	maxWhole  = 40               // resources up to which all are drawn; above, only the changes with their neighbours are
+	maxWhole  = 40               // resources up to which all are drawn; a larger graph has the changes with their neighbours, unless it is collapsed
 	maxBoxes  = 100              // resources are merged down to this number
 	maxArrows = 600              // resources are merged until there are at most this many
 	maxLayout = 20 * time.Second // for a graph that is slow to lay out all the same
@@ -129,12 +131,13 @@ func (d *Document) draw(ctx context.Context) picture {
 	}
 	whole := diagram.OfOperation(d.Operation.Project, d.Operation.Stack, rs)
 	shown, out := whole, picture{}
-	if len(whole.Nodes) > maxWhole {
+	expand := !whole.IsLarge()
+	if len(whole.Nodes) > maxWhole && expand {
 		shown = whole.Changed()
 	}
-	drawing := shown.Draw(diagram.Options{Expand: true, Limit: maxBoxes})
+	drawing := shown.Draw(diagram.Options{Expand: expand, Limit: maxBoxes})
 	for limit := maxBoxes / 2; drawing.Arrows() > maxArrows && limit > 0; limit /= 2 {
-		drawing = shown.Draw(diagram.Options{Expand: true, Limit: limit})
+		drawing = shown.Draw(diagram.Options{Expand: expand, Limit: limit})
 	}
 	out.Note = noteOf(whole, shown, drawing)
 	ctx, cancel := context.WithTimeout(ctx, maxLayout)
@@ -165,6 +168,8 @@ func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
 		note = plural(hidden, "resource that neither changes nor is next to a change is", "resources that neither change nor are next to a change are") + " not drawn. "
 	}
 	switch {
+	case drawing.Merged != "" && drawing.Open != "":
+		note += fmt.Sprintf("Resources of the same %s are one box, except %s.", drawing.Merged, drawing.Open)
 	case drawing.Merged != "":
 		note += fmt.Sprintf("Resources of the same %s are one box.", drawing.Merged)
 	case drawing.Collapsed:
@@ -248,10 +253,13 @@ func (d *Document) become(r *Resource) string {
 		return "kept because of the failure"
 	case Skipped:
 		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
-			return "skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+			return "not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
 		}
-		return display.Done(r.Operation, true) + " skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		return display.Done(r.Operation, true) + " not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
 	case NotReached:
+		if r.Operation == stages.OpSame {
+			return "not reached"
+		}
 		return display.Done(r.Operation, true) + " not reached"
 	case Unchanged:
 		return "unchanged"
@@ -263,11 +271,25 @@ func (d *Document) become(r *Resource) string {
 	return text
 }
 
-// tally returns the counts of the summary, troubles first, then the most dangerous operations, and the number of unchanged resources.
-func (d *Document) tally() (changes []count, unchanged int) {
-	for _, t := range troubles {
-		if n := d.Summary.Statuses[t.status]; n > 0 {
-			changes = append(changes, count{"", thousands(n) + " " + t.text, n})
+// tally returns the counts of the summary, with the numbers and words of the terminal: troubles first, then the most dangerous operations, and the
+// unchanged resources, "" if there are none.
+func (d *Document) tally() (changes []count, unchanged string) {
+	s := d.Summary
+	if s.Errored > 0 {
+		changes = append(changes, countOfTrouble(classFailed, display.Errored(s.Errored, d.Operation.Result == Canceled)))
+	}
+	for _, t := range []struct {
+		text string
+		n    int
+	}{
+		{"with an unknown end", s.Statuses[Unfinished]}, {"not reached", d.unreached()}, {"kept because of the failure", s.Statuses[Kept]},
+	} {
+		class := classMissed
+		if t.text == "with an unknown end" {
+			class = classFailed
+		}
+		if t.n > 0 {
+			changes = append(changes, countOfTrouble(class, thousands(t.n)+" "+t.text))
 		}
 	}
 	if n := d.leftOver(); n > 0 {
@@ -275,23 +297,41 @@ func (d *Document) tally() (changes []count, unchanged int) {
 		if d.Operation.Preview {
 			text = thousands(n) + " old to delete"
 		}
-		changes = append(changes, count{stages.OpDeleteReplaced, text + " (replaced by an earlier operation)", n})
+		changes = append(changes, countOfChange(stages.OpDeleteReplaced, text+" (replaced by an earlier operation)"))
+	}
+	if d.Operation.Preview && d.Operation.Result == Failed {
+		return changes, "" // the remaining changes are unknown
 	}
 	for _, op := range slices.Concat(display.ByDanger(), []stages.Op{stages.OpReadReplacement}) {
-		n := d.Summary.Changes[op]
-		if n == 0 {
-			continue
-		}
-		text := thousands(n) + " " + display.Done(op, d.Operation.Preview)
-		if d.Operation.Preview {
-			text = thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(d.Summary.Possible[op], n)
-		}
-		if op == stages.OpReplace {
-			text += d.remaining()
-		}
-		changes = append(changes, count{op, text, n})
+		changes = append(changes, d.countsOf(op)...)
 	}
-	return changes, d.Summary.Changes[stages.OpSame]
+	var rest []string
+	if s.Unchanged > 0 {
+		rest = append(rest, thousands(s.Unchanged)+" unchanged"+display.RenamedOf(d.renamed(), s.Unchanged))
+	}
+	if s.Absent > 0 {
+		rest = append(rest, display.Absent(s.Absent))
+	}
+	return changes, strings.Join(rest, ", ")
+}
+
+// countsOf returns the counts of an operation. Replacements whose old objects are still there have their own.
+func (d *Document) countsOf(op stages.Op) (out []count) {
+	n := d.Summary.Changes[op]
+	if op == stages.OpReplace && !d.Operation.Preview {
+		if remain := min(d.remaining(), n); remain > 0 {
+			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain)})
+			n -= remain
+		}
+	}
+	if n == 0 {
+		return out
+	}
+	text := thousands(n) + " " + display.Done(op, d.Operation.Preview)
+	if d.Operation.Preview {
+		text = thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(d.Summary.Possible[op], n)
+	}
+	return append(out, countOfChange(op, text))
 }
 
 // renamed returns how many resources have another name than before, and are unchanged else.
@@ -299,6 +339,17 @@ func (d *Document) renamed() int {
 	n := 0
 	for i := range d.Resources {
 		if d.Resources[i].isOnlyRenamed() {
+			n++
+		}
+	}
+	return n
+}
+
+// unreached returns how many resources were not reached and might have changed, without the stack.
+func (d *Document) unreached() int {
+	n := 0
+	for i := range d.Resources {
+		if r := &d.Resources[i]; (r.Status == Skipped || r.Status == NotReached) && (r.Operation != stages.OpSame || r.Reason == nil) && !r.URN.IsRootStack() {
 			n++
 		}
 	}
@@ -316,18 +367,15 @@ func (d *Document) leftOver() int {
 	return n
 }
 
-// remaining describes how many old objects of replacements are still there.
-func (d *Document) remaining() string {
+// remaining returns how many old objects of replacements are still there.
+func (d *Document) remaining() int {
 	n := 0
 	for _, r := range d.Resources {
 		if r.OldRemains {
 			n++
 		}
 	}
-	if n == 0 {
-		return ""
-	}
-	return " (" + plural(n, "old one is", "old ones are") + " still there)"
+	return n
 }
 
 // byDanger returns the changed resources, the most dangerous first.
@@ -360,10 +408,14 @@ func (d *Document) aliases() []Rename {
 
 // untold are the messages about no resource that are not in Failure.
 func (d *Document) untold() []Message {
+	failure := oneLine(d.Failure)
 	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
-		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
+		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(failure, oneLine(m.Text)) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
 	})
 }
+
+// oneLine returns a text without its line ends and indentation.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Operation describes the subject of the report.
 type Operation struct {
@@ -401,6 +453,12 @@ type Summary struct {
 	Possible map[stages.Op]int `json:"possible,omitempty"`
 	// Types counts the resources that change, by operation and type.
 	Types map[stages.Op]map[urn.Type]int `json:"types,omitempty"`
+	// Errored counts the resources with errors. It is 1 if only the operation itself has one.
+	Errored int `json:"errored,omitempty"`
+	// Unchanged counts the resources that exist and do not change. Unlike "same" of Changes, it leaves out those that are deleted later.
+	Unchanged int `json:"unchanged,omitempty"`
+	// Absent counts the resources that the program has registered and that are not part of the operation.
+	Absent int `json:"absent,omitempty"`
 	// Statuses counts the resources of the report by status.
 	Statuses map[Status]int `json:"statuses,omitempty"`
 	// MaybeCorrupt is true if the outcome of an operation on a resource is unknown.
@@ -508,10 +566,9 @@ func (r *Resource) drawn() diagram.Resource {
 	case r.Status != Unchanged:
 		out.Change = diagram.ChangeOf(string(r.Operation))
 	}
-	for _, t := range troubles {
-		if r.Status == t.status {
-			out.Trouble = t.text
-		}
+	out.Trouble = troubles[r.Status].drawn
+	if d := r.FailedDependency; d != "" && !slices.Contains(r.DependsOn, d) { // the other dependencies are unknown
+		out.Dependencies = append(slices.Clone(r.DependsOn), d)
 	}
 	return out
 }

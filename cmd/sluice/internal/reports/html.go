@@ -44,9 +44,9 @@ type page struct {
 	Sluice  string
 	Remark  string // of the user
 	Corrupt bool
-	Counts  []pageCount
+	Counts  []count
 	Kinds   []pageKind
-	// Unchanged is the number of unchanged resources.
+	// Unchanged counts the unchanged resources.
 	Unchanged  string
 	Failure    string
 	Causes     []string
@@ -88,7 +88,7 @@ func (p *page) node() (g.Node, error) {
 		),
 		h.Body(
 			p.header(),
-			h.Main(p.failure(), p.messages(), p.policies(), p.kinds(), p.causes(), p.renames(), p.graph(), resourceSection(), p.timeline(), p.waves(), p.outputs()),
+			h.Main(p.failure(), p.messages(), p.policies(), p.kinds(), p.causes(), p.renames(), resourceSection(), p.graph(), p.timeline(), p.waves(), p.outputs()),
 			h.Footer(g.Text("sluice "+p.Sluice)),
 			h.Script(h.Type("application/json"), h.ID("data"), g.Raw(string(data))), g.Text("\n"),
 			h.Script(g.Raw(pageScript)),
@@ -102,10 +102,10 @@ func bdi(text string) g.Node { return g.El("bdi", g.Text(text)) }
 func notice(text string) g.Node { return h.P(h.Class("note"), g.Text(text)) }
 
 func (p *page) header() g.Node {
-	counts := g.Map(p.Counts, func(c pageCount) g.Node {
-		return h.Span(h.Class("count "+c.Class), h.B(g.Text(c.Sign)), g.Text(" "+c.Text))
+	counts := g.Map(p.Counts, func(c count) g.Node {
+		return h.Span(h.Class("count "+c.class), h.B(g.Text(c.sign)), g.Text(" "+c.text))
 	})
-	if len(counts) == 0 {
+	if len(counts) == 0 && p.Unchanged == "" {
 		counts = g.Group{h.Span(h.Class("count same"), g.Text("nothing changes"))}
 	}
 	return h.Header(
@@ -162,13 +162,13 @@ func (p *page) graph() g.Node {
 			h.P(h.Class("tools"),
 				button("smaller", "−", h.Aria("label", "smaller")), g.Text(" "), button("larger", "+", h.Aria("label", "larger")), g.Text(" "),
 				button("fit", "fit"), g.Text(" "), button("actual", "actual size"), g.Text(" "),
-				h.Span(h.Class("same"), g.Text("Arrows run to what needs a resource. Select a box to open it in the list.")),
+				h.Span(h.Class("same"), g.Text("Select a box to open it in the list.")),
 			),
 			h.Div(h.ID("drawing"), h.Class("list"), h.TabIndex("0"), h.Aria("label", "Graph of what changes"), g.Raw(p.Graph.SVG)),
 		}
 	}
 	return g.If(p.Graph.SVG != "" || p.Graph.Note != "", h.Section(h.ID("graph"), h.H2(g.Text("What changes, and what needs it")),
-		g.If(p.Graph.Note != "", h.P(h.Class("same"), g.Text(p.Graph.Note))),
+		h.P(h.Class("same"), g.If(p.Graph.SVG != "", g.Text("Arrows run to what needs a resource. ")), g.Text(p.Graph.Note)),
 		g.Iff(p.Graph.SVG != "", drawing),
 	))
 }
@@ -225,8 +225,6 @@ func (p *page) outputs() g.Node {
 		}))))
 }
 
-type pageCount struct{ Class, Sign, Text string }
-
 type pageKind struct{ Class, Text, Type string }
 
 type pagePolicy struct{ Level, Policy, Subject, Text string }
@@ -263,7 +261,6 @@ type pageRow struct {
 	Sign      string      `json:"s"`
 	Fate      string      `json:"f"`
 	Unchanged bool        `json:"u,omitempty"`
-	Trouble   bool        `json:"x,omitempty"`
 	Full      string      `json:"urn"`
 	ID        string      `json:"i,omitempty"`
 	Position  string      `json:"l,omitempty"`
@@ -312,12 +309,7 @@ func newPage(ctx context.Context, d *Document) *page {
 		p.Renames = append(p.Renames, pageRename{r.text(), display.CleanLine(r.Alias)})
 	}
 	changes, unchanged := d.tally()
-	for _, c := range changes {
-		p.Counts = append(p.Counts, pageCount{c.class(), c.sign(), c.Text})
-	}
-	if unchanged > 0 {
-		p.Unchanged = thousands(unchanged) + " unchanged" + display.RenamedOf(d.renamed(), unchanged)
-	}
+	p.Counts, p.Unchanged = changes, unchanged
 	p.Kinds = kindsOf(d)
 	for _, v := range d.Policies {
 		p.Policies = append(p.Policies, pagePolicy{

@@ -69,10 +69,10 @@ func (m *markdown) head() string {
 	changes, unchanged := m.d.tally()
 	var counts []string
 	for _, c := range changes {
-		counts = append(counts, "**"+c.Text+"**")
+		counts = append(counts, "**"+c.text+"**")
 	}
-	if unchanged > 0 {
-		counts = append(counts, thousands(unchanged)+" unchanged"+display.RenamedOf(m.d.renamed(), unchanged))
+	if unchanged != "" {
+		counts = append(counts, unchanged)
 	}
 	if len(counts) == 0 {
 		counts = []string{"nothing changes"}

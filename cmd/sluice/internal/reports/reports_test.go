@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -257,7 +259,8 @@ func TestACancelledOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 	require.True(t, find(d, "a").OldRemains)
 	require.Equal(t, "Update cancelled:\n  not reached: 1 resource (b)\n  replaced, and the old ones are still there: 1 resource (a)", d.Failure)
 	text := markdown(t, d, reports.DefaultMarkdownLimit)
-	require.Contains(t, text, "**1 replaced (1 old one is still there)**")
+	require.Contains(t, text, "**1 not reached**, **1 new one created; its old one is still there**")
+	require.NotContains(t, text, "aborted", "as on a terminal")
 	require.Contains(t, text, "replaced, the old one is still there")
 	require.NotContains(t, text, "error: update canceled")
 }
@@ -271,7 +274,7 @@ func TestWhatIsKeptOfAnOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 	log := why.New(why.About{Operation: "update", Result: stages.Failed}, []stages.Decided{done(stages.OpCreateReplacement), done(stages.OpReplace)}, why.Known{})
 	d := reports.OfDecisions(log, "yaml")
 	require.True(t, find(d, "a").OldRemains)
-	require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "**1 replaced (1 old one is still there)**")
+	require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "**1 new one created; its old one is still there**")
 }
 
 func TestWhatWasNotReachedIsBelowItsParent(t *testing.T) {
@@ -492,6 +495,88 @@ func TestTextsOfTheDrawingAreInTheirBoxes(t *testing.T) {
 	require.Equal(t, "25 texts, outside: ", is[1])
 }
 
+// pdfText returns the text of a page that a browser has printed, and the number of sheets.
+func pdfText(t *testing.T, html string) (text string, sheets int) {
+	t.Helper()
+	browser := chromium(t)
+	reader, err := exec.LookPath("pdftotext")
+	if err != nil {
+		t.Skip("there is no pdftotext on this machine: printed pages are not read")
+	}
+	folder := t.TempDir()
+	path, pdf := filepath.Join(folder, "report.html"), filepath.Join(folder, "report.pdf")
+	require.NoError(t, os.WriteFile(path, []byte(html), 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	require.NoError(t, exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--user-data-dir="+t.TempDir(),
+		"--print-to-pdf="+pdf, "file://"+path).Run())
+	out, err := exec.CommandContext(ctx, reader, "-layout", pdf, "-").Output()
+	require.NoError(t, err)
+	return string(out), strings.Count(string(out), "\f")
+}
+
+// A printed page has what one would have to scroll, unfold or select on a screen.
+func TestAPageIsPrintedAsAWhole(t *testing.T) {
+	b := reports.NewBuilder(options())
+	for i := range 150 {
+		r := resource(fmt.Sprintf("new%03d", i), map[string]any{"size": fmt.Sprintf("size-of-%d", i)})
+		for _, e := range taken(step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), float64(i), float64(i)+1) {
+			b.Observe(e)
+		}
+		calm := resource(fmt.Sprintf("calm%03d", i), nil)
+		b.Observe(stages.StepDone{Step: step(stages.OpSame, calm, calm, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	}
+	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Warning, URN: named("aws:s3/bucket:Bucket", "new149"), Message: strings.Repeat("a line\n", 60) + "the last line"}})
+	text, sheets := pdfText(t, page(t, b.Document(display.Ending{}, at(200))))
+	for i := range 150 {
+		require.Equal(t, 1, len(regexp.MustCompile(fmt.Sprintf(`new%03d +created`, i)).FindAllString(text, -1)), "the row of %d", i)
+		require.Contains(t, text, fmt.Sprintf("size-of-%d\"", i), "its properties")
+		require.Regexp(t, fmt.Sprintf(`new%03d aws:s3:Bucket +creating 1.00s`, i), text, "its bar")
+		require.Contains(t, text, fmt.Sprintf("calm%03d", i), "an unchanged resource")
+	}
+	require.Contains(t, text, "the last line")
+	require.Contains(t, text, "150 × created aws:s3:Bucket", "a folded part")
+	require.NotContains(t, text, "Select a resource")
+	require.Less(t, sheets, 30)
+}
+
+// Nothing of an outcome is cut in a narrow window: neither at an edge of its row nor by another part of it.
+func TestOutcomesAreWholeInANarrowWindow(t *testing.T) {
+	b := reports.NewBuilder(options())
+	var parent urn.URN = stack
+	for i := range 12 { // a deep tree of components
+		group := &state.Resource{URN: urn.New("dev", "shop", "", "shop:index:Group", fmt.Sprintf("group-with-a-long-name-%d", i)), Type: "shop:index:Group", Parent: parent}
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, group, stages.Reason{Kind: stages.ReasonNew}), At: start})
+		parent = group.URN
+	}
+	for i, op := range []stages.Op{stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpImport, stages.OpRefresh} {
+		r := resource(strings.Repeat("long-name-", 1+3*i), nil)
+		r.Parent, r.Protect = parent, i%2 == 1
+		s := step(op, r, r, stages.Reason{Kind: stages.ReasonInputs, Properties: []string{"size"}})
+		b.Observe(stages.StepStarted{Step: s, At: at(1)})
+		b.Observe(stages.StepFailed{Step: s, At: at(2), Err: errors.New("no quota")})
+	}
+	log := &why.Log{Decisions: []why.Decision{{
+		URN: named("aws:s3/bucket:Bucket", "left"), Op: stages.OpReplace, Reason: stages.ReasonNew, Fate: stages.FateSkipped, Protected: true, DeleteFirst: true,
+		FailedDependency: named("aws:s3/bucket:Bucket", strings.Repeat("long-name-", 16)),
+	}}}
+	inside := strings.Replace(page(t, b.Document(display.Ending{Log: log}, at(3))), "</body>", `<script>
+		const rows = [...document.querySelectorAll("#rows .row"), ...document.querySelectorAll("#bars .row")];
+		const cut = rows.filter((row) => {
+			const fate = row.querySelector(".fate, .took"), at = fate.getBoundingClientRect(), within = row.getBoundingClientRect();
+			const name = row.querySelector(".name").getBoundingClientRect(), overlaps = name.right > at.left + 1 && name.bottom > at.top + 1;
+			return at.left < within.left || at.right > within.right + 1 || at.bottom > within.bottom + 1 || fate.scrollWidth > fate.clientWidth + 1 || overlaps;
+		});
+		parent.document.title = rows.length + " rows, cut: " + cut.map((row) => row.textContent).join(", ");
+	</script></body>`, 1)
+	for _, width := range []int{320, 400, 700} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			dom := opened(t, fmt.Sprintf(`<!doctype html><title></title><iframe srcdoc="%s" style="width: %dpx; height: 3000px; border: 0"></iframe>`, html.EscapeString(inside), width), 1200)
+			require.Contains(t, dom, "<title>25 rows, cut: </title>")
+		})
+	}
+}
+
 func TestAPageIsDarkWhereItsReaderWantsThat(t *testing.T) {
 	html := strings.Replace(page(t, built()), "</body>", `<script>document.title = getComputedStyle(document.body).backgroundColor</script></body>`, 1)
 	require.Contains(t, opened(t, html, 1200, "--blink-settings=preferredColorScheme=0"), "<title>rgb(20, 23, 26)</title>")
@@ -499,7 +584,7 @@ func TestAPageIsDarkWhereItsReaderWantsThat(t *testing.T) {
 }
 
 func TestThereIsADrawingOfWhatChanges(t *testing.T) {
-	for n, says := range map[int]string{100: "", 1000: "Resources of the same type and component are one box.", 10_000: "A component is one box."} {
+	for n, says := range map[int]string{100: "", 1000: "Resources of the same type and component are one box.", 10_000: "Resources of the same type and component are one box."} {
 		html := page(t, large(n))
 		require.Contains(t, html, "<svg")
 		require.LessOrEqual(t, strings.Count(html, `class="node"`), 100, n)
@@ -541,6 +626,34 @@ func TestThereIsADrawingOfWhatChanges(t *testing.T) {
 	b = reports.NewBuilder(options())
 	b.Observe(stages.StepDone{Step: step(stages.OpSame, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
 	require.NotContains(t, page(t, b.Document(display.Ending{}, start)), "<svg", "nothing changes")
+}
+
+func TestALargeGraphHasTheChangesOpen(t *testing.T) {
+	b := reports.NewBuilder(options())
+	for i := range 400 {
+		parent := urn.New("dev", "shop", "", "shop:index:Group", fmt.Sprintf("g%d", i/100))
+		if i%100 == 0 {
+			group := &state.Resource{URN: parent, Type: "shop:index:Group", Parent: stack}
+			b.Observe(stages.StepDone{Step: step(stages.OpSame, group, group, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+		}
+		r := resource(fmt.Sprintf("r%d", i), nil)
+		if i == 251 {
+			r = resource("r251", nil, named("aws:s3/bucket:Bucket", "r250"))
+		}
+		r.Parent = parent
+		op := stages.OpSame
+		if i == 250 {
+			op = stages.OpUpdate
+		}
+		b.Observe(stages.StepDone{Step: step(op, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	}
+	html := page(t, b.Document(display.Ending{}, start))
+	require.Equal(t, 4, strings.Count(html, `class="node"`), "the change, its neighbour, the rest of their component, and the other components")
+	for _, text := range []string{">~ r250</text>", ">r251</text>", ">98 × aws:s3:Bucket</text>", ">3 × shop:index:Group</text>", ">with 300 resources in them</text>"} {
+		require.Contains(t, html, text)
+	}
+	require.Contains(t, html, "Resources of the same type and component are one box, except those that change and their neighbours.")
+	require.Less(t, strings.Index(html, `id="resources"`), strings.Index(html, `id="graph"`), "the list is before the graph")
 }
 
 func TestADenseGraphIsDrawnAllTheSame(t *testing.T) {

@@ -72,5 +72,6 @@ func OfHistory(project, stack string, u backend.Update) *Document {
 	for op, n := range u.ResourceChanges {
 		d.Summary.Changes[stages.Op(op)] = n
 	}
+	d.Summary.Unchanged = d.Summary.Changes[stages.OpSame]
 	return d
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/diagram"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -23,32 +24,33 @@ func took(d time.Duration) string {
 
 // count is the number of resources with the same operation, or in the same trouble.
 type count struct {
-	Op   stages.Op // "" for trouble
-	Text string    // "12 to delete"
-	N    int
+	class string // of its appearance, as of a row
+	sign  string
+	text  string // "12 to delete"
 }
 
-// class and sign are those of the operation, or of trouble.
-func (c count) class() string {
-	if c.Op == "" {
-		return "delete"
-	}
-	return classOf(c.Op)
+func countOfChange(op stages.Op, text string) count {
+	return count{classOf(op), strings.TrimSpace(display.Sign(op)), text}
 }
 
-func (c count) sign() string {
-	if c.Op == "" {
-		return "✗"
-	}
-	return strings.TrimSpace(display.Sign(c.Op))
-}
+// The classes of the appearance of resources in trouble.
+const (
+	classFailed = "failed"
+	classMissed = "missed" // nothing has happened to it
+)
 
-// troubles are the statuses of resources in trouble.
-var troubles = [...]struct {
-	status Status
-	text   string
+// signs are those of trouble.
+var signs = map[string]string{classFailed: "✗", classMissed: "○"}
+
+func countOfTrouble(class, text string) count { return count{class, signs[class], text} }
+
+// troubles has the trouble of a resource with a status.
+var troubles = map[Status]struct {
+	class string
+	drawn diagram.Trouble
 }{
-	{Failing, "failed"}, {Unfinished, "with an unknown end"}, {Skipped, "skipped"}, {NotReached, "not reached"}, {Kept, "kept because of the failure"},
+	Failing: {classFailed, diagram.Failed}, Unfinished: {classFailed, diagram.Unfinished},
+	Skipped: {classMissed, diagram.NotReached}, NotReached: {classMissed, diagram.NotReached}, Kept: {classMissed, diagram.Kept},
 }
 
 // thousands formats a number: "12,345".

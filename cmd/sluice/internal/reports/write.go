@@ -19,6 +19,7 @@ import (
 type writer struct {
 	*Builder
 	decided map[urn.URN]*why.Decision
+	counted display.Counts
 	d       *Document
 }
 
@@ -42,6 +43,11 @@ func (w *writer) resources() {
 	for _, u := range slices.SortedFunc(maps.Keys(w.decided), display.ByKindAndName()) {
 		if d := w.decided[u]; w.tree.Node(u) == nil && !d.Internal {
 			w.d.Resources = append(w.d.Resources, w.unseen(d))
+		}
+	}
+	for _, p := range w.counted.Unreached {
+		if w.tree.Node(p.URN) == nil && w.decided[p.URN] == nil {
+			w.d.Resources = append(w.d.Resources, w.predicted(p))
 		}
 	}
 	order := make([]int, len(w.d.Resources))
@@ -123,6 +129,13 @@ func (w *writer) unseen(d *why.Decision) Resource {
 	}
 	w.explain(&r, stages.StepInfo{})
 	return r
+}
+
+// predicted returns a resource of the preview that the operation has not come to.
+func (w *writer) predicted(p display.Predicted) Resource {
+	return Resource{
+		URN: p.URN, Type: p.URN.Type(), Name: p.URN.Name(), Parent: w.parentOf(&why.Decision{URN: p.URN}), Operation: cmp.Or(p.Op, stages.OpSame), Status: NotReached,
+	}
 }
 
 // parentOf returns the parent of a resource without events: the stack, if nothing else is known. It is "" for a parent that is not in the
@@ -220,7 +233,7 @@ func (w *writer) counts() {
 				s.Changes[r.Operation]++
 			}
 		}
-		if r.Status == Unchanged {
+		if r.Status != Planned && r.Status != Done {
 			continue
 		}
 		if s.Types[r.Operation] == nil {
@@ -228,8 +241,10 @@ func (w *writer) counts() {
 		}
 		s.Types[r.Operation][r.Type]++
 	}
+	s.Errored, s.Unchanged, s.Absent = max(w.counted.Errored, s.Statuses[Failing]), s.Changes[stages.OpSame], w.counted.Absent
 	if w.summary != nil {
 		maps.Copy(s.Changes, w.summary.Changes)
+		s.Unchanged = w.counted.Unchanged
 	}
 }
 
