@@ -81,7 +81,7 @@ func (r *Result) statement(stack []state.StackFrame, at property.Path, old, new 
 // [Result.Decisions] once.
 func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
 
-// FailedError reports that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
+// FailedError reports that an operation failed or was cancelled. Everything in it has been reported as diagnostics already.
 type FailedError struct {
 	Operation string
 	Canceled  bool // it was interrupted, and nothing failed but aborted calls
@@ -95,7 +95,7 @@ type FailedError struct {
 func (e *FailedError) Error() string {
 	text := e.Operation + " failed"
 	if e.Canceled {
-		text = e.Operation + " canceled"
+		text = e.Operation + " cancelled"
 	}
 	if e.Canceled && e.Cause != nil && e.Cause != context.Canceled && e.Cause != ErrInterrupted {
 		text += fmt.Sprintf(" (%v)", e.Cause)

@@ -66,7 +66,19 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 			return nil
 		}
 	}
-	return b.decide(d, x)
+	return b.decideOrRefuse(d, b.decide(d, x), x)
+}
+
+// decideOrRefuse decides that a registration has failed, if that is the error of its decision and the run goes on. It returns any other error.
+func (b *builder) decideOrRefuse(d stages.Diffed, err error, x pipeline.Exchange[Ask, stages.Built]) error {
+	if err == nil {
+		return nil
+	}
+	if err := b.control.PassOn(&d.Located, err); err != nil {
+		return err
+	}
+	delete(b.roots, d.Seq)
+	return b.commit(d, nil, x)
 }
 
 // noteDone records the changes of a registration's recorded state by earlier stages.
@@ -151,7 +163,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	o := b.rooms.Decisions
 	d.Reason.Possible = b.possible.Of(d)
 	switch {
-	case d.Course == stages.ImportFailed:
+	case d.Course.HasFailed():
 		return b.commit(d, nil, x)
 	case d.Course.IsBypassed():
 		return b.decideBypassed(d, x)
@@ -168,7 +180,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		}
 		return b.recreate(d, x)
 	case d.Violation != nil:
-		return b.control.Bail(d.Located, 0, d.Violation)
+		return b.control.FailRegistration(d.Located, 0, d.Violation)
 	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
@@ -370,7 +382,7 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 	if d.Goal != nil && d.Goal.ImportID != "" {
 		text := importRefusal(d)
 		if !b.control.DryRun() {
-			return b.control.Bail(d.Located, 0, errors.New(text))
+			return b.control.FailRegistration(d.Located, 0, errors.New(text))
 		}
 		b.control.Diagnose(d.URN, stages.Warning, 0, text)
 	}
@@ -399,7 +411,7 @@ func orderOf(d stages.Diffed) stages.Order {
 func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	g := d.Read
 	if g.ID.IsString() && g.ID.AsString() == "" {
-		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+		return b.control.FailRegistration(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
 	if e := b.rooms.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
 		return b.readUnknown(d, e, x)
@@ -446,15 +458,25 @@ type questioner struct {
 
 // work carries out an Ask. It runs in many goroutines and reads no state of the builder.
 func (qr *questioner) work(ctx context.Context, q Ask) (Answer, error) {
-	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
-		return qr.include(ctx, *q.recheck)
-	}
 	if q.recheck != nil {
-		accepted, inputs, err := qr.differ.checkAnew(ctx, q.recheck.Analyzed)
-		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
+		a, err := qr.recheck(ctx, *q.recheck)
+		var reported *stages.ReportedError
+		if errors.As(err, &reported) && reported.GoesOn {
+			return Answer{recheck: q.recheck, err: err}, nil
+		}
+		return a, err
 	}
 	diff, err := qr.prober.CallProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
+}
+
+// recheck checks the inputs of a registration again.
+func (qr *questioner) recheck(ctx context.Context, d stages.Diffed) (Answer, error) {
+	if d.Course == stages.LeftOut {
+		return qr.include(ctx, d)
+	}
+	accepted, inputs, err := qr.differ.checkAnew(ctx, d.Analyzed)
+	return Answer{recheck: &d, accepted: accepted, inputs: inputs}, err
 }
 
 // include checks and analyzes a registration that was left out, as that of a new object.
@@ -479,14 +501,18 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	if a.recheck != nil {
 		d := *a.recheck
 		delete(b.rechecks, d.Seq)
-		if d.DeletedByClosure {
+		switch {
+		case a.err != nil:
+			return b.decideOrRefuse(d, a.err, x)
+		case d.DeletedByClosure:
 			d.Rechecked = &a.inputs
-			return b.replace(d, x)
+			return b.decideOrRefuse(d, b.replace(d, x), x)
 		}
 		d.Inputs, d.Accepted = a.inputs, a.accepted
-		return b.recreate(d, x)
+		return b.decideOrRefuse(d, b.recreate(d, x), x)
 	}
-	return b.probed(a, x)
+	root := b.roots[a.probe.Root]
+	return b.decideOrRefuse(root.D, b.probed(root, a, x), x)
 }
 
 // importedReply returns the answer to a registration that needs only its import.

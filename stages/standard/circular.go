@@ -32,7 +32,7 @@ func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 		}
 		if !s.IsKept() && b.isCarriedForward(d.Old) && s.URN == d.URN {
 			if path := b.cyclePath(s.New); path != nil {
-				return b.control.Bail(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
+				return b.control.FailRegistration(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
 					"%s would depend on itself: %s. Some of these are left out of this operation and "+
 						"recorded with what they depended on: make them part of it, or leave out %s, too",
 					s.URN, strings.Join(path, " depends on "), s.URN))

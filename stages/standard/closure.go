@@ -80,10 +80,13 @@ func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built
 }
 
 // probed processes the answer to a probe.
-func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
-	c := b.roots[a.probe.Root]
+func (b *builder) probed(c *closure.Root, a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
 	if a.err != nil {
-		return b.control.Bail(c.D.Located, stages.CodeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err))
+		err := fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err)
+		if !b.control.DryRun() {
+			return b.control.Bail(c.D.Located, stages.CodeFailed, err)
+		}
+		c.Fail(a.probe.ID, err) // other answers may be missing
 	}
 	why := stages.Reason{Kind: stages.ReasonDependency, Cause: a.probe.Cause, Properties: compare.ReplacingProperties(a.diff)}
 	c.Answer(a.probe.ID, a.probe.Old, a.diff.Replaces(), why)
@@ -96,7 +99,13 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
 	d := c.D
+	if c.Failed != nil {
+		return b.control.FailRegistration(d.Located, stages.CodeFailed, c.Failed)
+	}
 	members := c.Members(b.rooms)
+	if err := b.mayDelete(d, members); err != nil {
+		return err
+	}
 	b.plans.MarkClosureUncertain(d, members)
 	possible.NoteClosure(d, members)
 	deletes := map[graph.ID]*stages.Decision{}
@@ -118,9 +127,6 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 			Op: stages.OpDelete, URN: m.Res.URN, Type: m.Res.Type, Old: m.Res, Provider: m.Res.Provider, Internal: m.Res.URN.IsDefaultProvider(), Reason: m.Why,
 		}}
 		if !m.Res.Delete {
-			if m.Res.Protect && !b.rooms.IgnoreProtect {
-				return b.control.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
-			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
 		} else if m.Res == b.rooms.Base.StandIn(m.Res.URN) {
 			s.Kind = stages.DeletedFirst // resources that stay may refer to it
@@ -159,6 +165,20 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		steps = append(steps, t.Steps...)
 	}
 	return b.commitTasks(d, append(steps, own...), stages.Built{Located: d.Located, Tasks: append(tasks, last), After: c.After}, x)
+}
+
+// mayDelete refuses a closure with a protected member.
+func (b *builder) mayDelete(d stages.Diffed, members []closure.Member) error {
+	if b.rooms.IgnoreProtect {
+		return nil
+	}
+	for _, m := range slices.Backward(members) {
+		stays := b.rooms.Decisions.IsDeletedByClosure(m.Res) || m.Res.PendingReplacement || m.Res.Delete || b.isStillUsed(m.ID, members)
+		if m.Res.Protect && !stays {
+			return b.control.FailRegistration(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
+		}
+	}
+	return nil
 }
 
 // scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before its dependencies, even if

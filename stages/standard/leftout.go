@@ -45,13 +45,13 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 	}
 	recorded := b.rooms.Base.Providers[d.Old.Provider]
 	if recorded == nil {
-		return b.control.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
+		return b.control.FailRegistration(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
 	claimant, claimed := b.rooms.Names.Claimant(recorded)
 	if claimed && claimant < d.Seq && !b.rooms.Decisions.Has(b.rooms.Names.NewNameOf(recorded.URN), rooms.Replaced) {
 		return nil // it is continued
 	}
-	return b.control.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+	return b.control.FailRegistration(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 
@@ -76,7 +76,7 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 			id, _ := b.rooms.Base.ID(old)
 			olds = append(olds, id)
 		case len(b.rooms.Base.All[u]) == 0 && res == l.Old && err == nil:
-			err = b.control.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
+			err = b.control.FailRegistration(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
 		}
 	}
 	if err != nil {

@@ -34,6 +34,12 @@ func (w *NamesWriter) Locate(in stages.Registered) (l stages.Located, code int, 
 	return l, code, err
 }
 
+// IsOf reports whether the URN of a registration is in use by that registration, and not by another one.
+func (w *NamesWriter) IsOf(l stages.Located) bool {
+	seq, ok := w.names.SeenBy(l.URN)
+	return ok && seq == l.Seq
+}
+
 func isViewError(u, owner urn.URN) error {
 	return fmt.Errorf("%v is a view that the provider of %v publishes: give the resource another name", u, owner)
 }
@@ -83,7 +89,7 @@ func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []u
 		const text = "Duplicate resource alias '%v' applied to resource with URN '%v' conflicting with resource with URN '%v'"
 		l.Old = old
 		if _, ok := w.names.seen[a]; ok {
-			return stages.CodeDuplicateAlias, fmt.Errorf(text, a, l.URN, l.URN)
+			return stages.CodeDuplicateAlias, fmt.Errorf(text, a, l.URN, a)
 		}
 		if other, ok := w.names.aliased[a]; ok {
 			return stages.CodeDuplicateAlias, fmt.Errorf(text, a, l.URN, other)

@@ -276,6 +276,9 @@ func (ex *Executor) taskFailed(b stages.Built, err error) error {
 // Answer gives the reply to a registration without steps. The program may still register outputs of a component that is bypassed;
 // they are ignored.
 func (ex *Executor) Answer(b stages.Built) {
+	if b.Course == stages.Refused {
+		ex.Reporter.markFailed(b.URN, b.URN)
+	}
 	if b.Course.IsBypassed() {
 		ex.Reporter.open(&stages.Decision{StepInfo: stages.StepInfo{URN: b.URN, Type: b.Subject().Typ}, Kind: stages.Uncreated})
 	}
