@@ -68,7 +68,7 @@ func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 // not to the program, if they come from those settings. changed returns the settings. It is called at most once, and only if it
 // matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
-	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Statement: r.statement, Settings: changed, Failures: r.failures})
+	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Statement: r.statement, Declaration: r.files.Declaration, Settings: changed, Failures: r.failures})
 }
 
 // statement returns the line of the program that gives an input.
