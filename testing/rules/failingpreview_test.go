@@ -182,6 +182,26 @@ func TestARefusedResourceOfAPreviewIsShownBelowItsParent(t *testing.T) {
 	require.Equal(t, group.URN, r.diagnostics(stages.Error)[0].Parent)
 }
 
+// A remote component that fails has no registration. What is below it is skipped, and does not fail for want of a parent.
+func TestAPreviewGoesOnAfterARemoteComponentThatFails(t *testing.T) {
+	k := newKit(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnConstruct = func(context.Context, providers.ConstructRequest) (providers.ConstructResponse, error) {
+			return providers.ConstructResponse{}, errors.New("it cannot be built")
+		}
+	}
+	r := k.try(sluice.Preview, program(func(s *script) {
+		site := s.register("test:index:Site", "site", nil, func(r *stages.RegisterRequest) { r.Custom, r.Remote = false, true })
+		require.NotEmpty(t, site.URN)
+		s.thing("page", nil, func(r *stages.RegisterRequest) { r.Parent = site.URN })
+		s.thing("other", nil)
+	}))
+	r.requireFailure("it cannot be built")
+	require.Len(t, errorsOf(r), 1)
+	require.Contains(t, r.did(), "create other")
+	require.NotContains(t, r.did(), "create page")
+}
+
 func TestAPreviewGoesOnAfterADuplicateURN(t *testing.T) {
 	k := newKit(t)
 	r := k.try(sluice.Preview, program(func(s *script) {

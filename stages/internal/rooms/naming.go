@@ -48,7 +48,7 @@ func isViewError(u, owner urn.URN) error {
 func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 	n, s := w.names, l.Subject()
 	if s.Parent != "" {
-		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] {
+		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] && !w.hasFailed(s.Parent) {
 			return 0, fmt.Errorf("could not find parent resource %v", s.Parent)
 		}
 	}
@@ -126,11 +126,18 @@ func (w *NamesWriter) checkReferences(l *stages.Located) error {
 
 // isKnown reports whether a URN is that of a registration or of a recorded state.
 func (w *NamesWriter) isKnown(u urn.URN) bool {
-	if _, ok := w.names.seen[u]; ok || w.names.kept[u] || len(w.rooms.Base.All[u]) > 0 {
+	if _, ok := w.names.seen[u]; ok || w.names.kept[u] || len(w.rooms.Base.All[u]) > 0 || w.hasFailed(u) {
 		return true
 	}
 	_, isView := w.names.ownerOf(u)
 	return isView
+}
+
+// hasFailed reports whether a URN is that of a resource that has failed. It may have no registration: a preview goes on after a failed remote
+// component.
+func (w *NamesWriter) hasFailed(u urn.URN) bool {
+	_, failed := w.rooms.FailureOf(u)
+	return failed
 }
 
 func relation(k graph.Kind) string {
