@@ -192,16 +192,28 @@ func (p *previews) requireSameFailures(times int) string {
 	p.run("stack", "init", "dev")
 	p.run("config", "set", "sim:latency", `{"*": "uniform 0ms 20ms"}`)
 	p.run("config", "set", "sim:seed", "random")
-	var first string
+	reports := []string{"report.json", "report.md", "report.html"}
+	var first map[string]string
 	for i := range times {
-		text, err := p.try("preview", "--suppress-progress", "--parallel", fmt.Sprint(1+i%4*5))
-		require.Error(p, err)
-		if i == 0 {
-			first = text
+		args := []string{"preview", "--suppress-progress", "--parallel", fmt.Sprint(1 + i%4*5)}
+		for _, name := range reports {
+			args = append(args, "--report", filepath.Join(p.dir, name))
 		}
-		require.Equal(p, first, text, "preview %d", i)
+		got := map[string]string{}
+		var err error
+		got["text"], err = p.try(args...)
+		require.Error(p, err)
+		for _, name := range reports {
+			text, err := os.ReadFile(filepath.Join(p.dir, name))
+			require.NoError(p, err)
+			got[name] = timeless(p.T, name, text)
+		}
+		if i == 0 {
+			first = got
+		}
+		require.Equal(p, first, got, "preview %d", i)
 	}
-	return first
+	return first["text"]
 }
 
 func TestTheSamePreviewIsTheSameTextInNodeJS(t *testing.T) {
