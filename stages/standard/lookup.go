@@ -45,6 +45,9 @@ func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 					return nil // nothing waits for it
 				}
 			}
+			if l.Course == stages.Managed && n.control.DryRun() && n.names.LacksProvider(l) {
+				l.Course, l.Reply = stages.Refused, &stages.RegisterReply{URN: l.URN, Result: stages.Skip}
+			}
 			if l.Alias != "" && in.Subject().Typ.IsProvider() {
 				n.registry.Alias(l.Alias, l.URN)
 			}

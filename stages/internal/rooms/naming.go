@@ -140,6 +140,19 @@ func (w *NamesWriter) hasFailed(u urn.URN) bool {
 	return failed
 }
 
+// LacksProvider reports whether the provider of a registration or a read has failed.
+func (w *NamesWriter) LacksProvider(l stages.Located) bool {
+	ref, err := urn.ParseProviderRef(providerOf(l))
+	return err == nil && w.hasFailed(ref.URN)
+}
+
+func providerOf(l stages.Located) string {
+	if l.Read != nil {
+		return l.Read.Provider
+	}
+	return l.Goal.Provider
+}
+
 func relation(k graph.Kind) string {
 	switch k {
 	case graph.DeletedWith:
