@@ -70,7 +70,7 @@ func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 // not to the program, if they come from those settings. changed returns the settings. It is called at most once, and only if it
 // matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
-	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Statement: r.statement, Settings: changed, Failures: r.failures})
+	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Statement: r.statement, Declaration: r.files.Declaration, Settings: changed, Failures: r.failures})
 }
 
 // statement returns the line of the program that gives an input.
@@ -83,7 +83,7 @@ func (r *Result) statement(stack []state.StackFrame, at property.Path, old, new 
 // [Result.Decisions] once.
 func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
 
-// FailedError reports that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
+// FailedError reports that an operation failed or was cancelled. Everything in it has been reported as diagnostics already.
 type FailedError struct {
 	Operation string
 	Canceled  bool // it was interrupted, and nothing failed but aborted calls
@@ -97,7 +97,7 @@ type FailedError struct {
 func (e *FailedError) Error() string {
 	text := e.Operation + " failed"
 	if e.Canceled {
-		text = e.Operation + " canceled"
+		text = e.Operation + " cancelled"
 	}
 	if e.Canceled && e.Cause != nil && e.Cause != context.Canceled && e.Cause != ErrInterrupted {
 		text += fmt.Sprintf(" (%v)", e.Cause)

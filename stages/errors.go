@@ -43,7 +43,11 @@ func (f Failure) Error() string {
 func (f Failure) Unwrap() error { return f.Err }
 
 // ReportedError stops the pipeline. The failure behind it has been reported and recorded.
-type ReportedError struct{ Err error }
+type ReportedError struct {
+	Err error
+	// GoesOn is true if only one registration has failed, and the run goes on with the others.
+	GoesOn bool
+}
 
 func (e *ReportedError) Error() string { return e.Err.Error() }
 

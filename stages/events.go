@@ -93,6 +93,8 @@ type Diagnostic struct {
 	LogMessage
 	// Code is the number of the message (steps.md appendix B), 0 for others.
 	Code int
+	// Parent is the parent of a resource whose registration failed before any step; "" for other messages.
+	Parent urn.URN
 	// Pending are the pending operations that the message lists; nil for every other message.
 	Pending []state.Pending
 }

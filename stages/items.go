@@ -292,7 +292,12 @@ const (
 	RefersToSkipped
 	// ImportFailed could not be imported. It is only decided, because others may wait for its decision.
 	ImportFailed
+	// Refused has failed in a preview, which goes on with the others. It is only decided, as with ImportFailed.
+	Refused
 )
+
+// HasFailed reports whether the registration has failed before a decision about it.
+func (c Course) HasFailed() bool { return c == ImportFailed || c == Refused }
 
 // IsBypassed reports whether the registration is not made what the program declares.
 func (c Course) IsBypassed() bool { return c == Bypassed || c == RefersToSkipped }

@@ -104,16 +104,16 @@ type envelope struct {
 	versioned bool // there is a version above 0
 	features  []string
 	stack     string
-	content   bool // there is a member "checkpoint", "stack" or "latest"
+	content   bool // there is a member "stack" or "latest"
 	latest    json.RawMessage
 }
 
 // readCheckpoint reads the envelope of a checkpoint. An object without any of its members, such as the message of an error, is not an empty
-// stack.
+// stack: every checkpoint has the name of its stack, or a deployment.
 func readCheckpoint(data []byte) (*envelope, error) {
 	env, err := readEnvelope(data)
 	if err == nil && !env.content {
-		err = errors.New(`it is not the state of a stack: it has no "checkpoint"`)
+		err = errors.New(`it is not the state of a stack: it has no "checkpoint" with a "stack" or a "latest"`)
 	}
 	return env, err
 }
@@ -134,7 +134,6 @@ func readEnvelope(data []byte) (*envelope, error) {
 		case "features":
 			err = c.Decode(&env.features)
 		case "checkpoint":
-			env.content = !c.Null()
 			return c.Object(member)
 		case "stack":
 			env.content = true

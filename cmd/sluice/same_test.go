@@ -129,17 +129,109 @@ func requireSamePreviewsInGo(t *testing.T, times int) {
 	p.requireSame(times)
 }
 
+// failingInYAML has resources whose inputs are refused, and users of them. The latencies of the provider are random.
+const failingInYAML = `name: fails
+runtime: yaml
+resources:
+  a: {type: "sim:index:Resource", properties: {properties: {x: 1}}}
+  b: {type: "random:RandomString", properties: {length: -3}}
+  c: {type: "random:RandomString", properties: {length: 4, minUpper: 5}}
+  d: {type: "sim:index:Resource", properties: {properties: {x: "${c.result}"}}}
+  e: {type: "sim:index:Resource", properties: {properties: {x: "${a.id}"}}}
+  f: {type: "random:RandomString", properties: {length: 3}, options: {dependsOn: ["${e}"]}}
+  g: {type: "random:RandomString", properties: {length: -1}, options: {dependsOn: ["${e}"]}}
+`
+
+func TestTheSameFailingPreviewIsTheSameTextInYAML(t *testing.T) {
+	t.Parallel()
+	p := newPreviews(t, "", failingInYAML)
+	text := p.requireSameFailures(few)
+	require.Contains(t, text, "not reached because of it: 1 resource (d)")
+}
+
+const failingInNode = `const pulumi = require("@pulumi/pulumi");
+class Thing extends pulumi.CustomResource {
+  constructor(name, properties, opts) {
+    super("sim:index:Resource", name, { properties, computed: ["key"], replaceOn: [], values: undefined }, opts);
+  }
+}
+class Site extends pulumi.ComponentResource {
+  constructor(name, length, opts) {
+    super("my:index:Site", name, {}, opts);
+    const bad = new pulumi.CustomResource("random:index/randomString:RandomString", name + "-bad", { length }, { parent: this });
+    new Thing(name + "-user", { of: bad.id }, { parent: this });
+    new Thing(name + "-other", { x: 1 }, { parent: this });
+  }
+}
+module.exports = async () => {
+  await Promise.all([1, 2, 3, 4].map(async (i) => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+    new Site("site" + i, i % 2 ? -i : i);
+  }));
+};
+`
+
+func TestTheSameFailingPreviewIsTheSameTextInNodeJS(t *testing.T) {
+	tier.Slow(t, "Node.js")
+	t.Parallel()
+	text := newNodePreviews(t, failingInNode).requireSameFailures(many)
+	require.Contains(t, text, "│  ├─ random:index:RandomString site1-bad   **failed**")
+}
+
+func TestTheSameFailingPreviewIsTheSameTextInGo(t *testing.T) {
+	t.Parallel()
+	p := newPreviews(t, "Pulumi.yaml", "name: shop\nruntime: {name: go, options: {binary: program}}\n")
+	build(t, p.project+"/program", "./testdata/failing")
+	text := p.requireSameFailures(few)
+	require.Contains(t, text, "not reached because of it: 1 resource (user1)")
+}
+
+// requireSameFailures previews that many times, with random latencies. Each preview must fail with the same text, which it returns.
+func (p *previews) requireSameFailures(times int) string {
+	p.Helper()
+	p.run("stack", "init", "dev")
+	p.run("config", "set", "sim:latency", `{"*": "uniform 0ms 20ms"}`)
+	p.run("config", "set", "sim:seed", "random")
+	reports := []string{"report.json", "report.md", "report.html"}
+	var first map[string]string
+	for i := range times {
+		args := []string{"preview", "--suppress-progress", "--parallel", fmt.Sprint(1 + i%4*5)}
+		for _, name := range reports {
+			args = append(args, "--report", filepath.Join(p.dir, name))
+		}
+		got := map[string]string{}
+		var err error
+		got["text"], err = p.try(args...)
+		require.Error(p, err)
+		for _, name := range reports {
+			text, err := os.ReadFile(filepath.Join(p.dir, name))
+			require.NoError(p, err)
+			got[name] = timeless(p.T, name, text)
+		}
+		if i == 0 {
+			first = got
+		}
+		require.Equal(p, first, got, "preview %d", i)
+	}
+	return first["text"]
+}
+
 func TestTheSamePreviewIsTheSameTextInNodeJS(t *testing.T) {
 	tier.Slow(t, "Node.js")
 	t.Parallel()
+	requireSamePreviews(t, newNodePreviews(t, groupsInNode), many)
+}
+
+// newNodePreviews makes a project with a program in Node.js.
+func newNodePreviews(t *testing.T, text string) *previews {
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))
-	p := newPreviews(t, "index.js", groupsInNode)
+	p := newPreviews(t, "index.js", text)
 	p.write("Pulumi.yaml", "name: shop\nruntime: nodejs\n")
 	p.write("package.json", `{"main": "index.js"}`)
 	require.NoError(t, os.Symlink(modules+"/node_modules", p.project+"/node_modules"))
-	requireSamePreviews(t, p, many)
+	return p
 }
 
 func TestTheSamePreviewIsTheSameTextInPython(t *testing.T) {
@@ -194,14 +286,23 @@ func (p *previews) write(name, text string) {
 // run runs a command, which must succeed, and returns its output without times.
 func (p *previews) run(args ...string) string {
 	p.Helper()
+	out, err := p.try(args...)
+	require.NoError(p, err, "%v\n%s", args, out)
+	return out
+}
+
+// try runs a command and returns its output.
+func (p *previews) try(args ...string) (string, error) {
 	cmd := exec.Command(p.sluice, append(args, "--non-interactive")...)
 	cmd.Dir = p.project
 	cmd.Env = append(os.Environ(), "PULUMI_HOME="+p.dir+"/home", "PULUMI_BACKEND_URL=file://"+p.dir+"/backend", "PULUMI_CONFIG_PASSPHRASE="+phrase, "PULUMI_STACK=",
 		"HOME="+p.dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	require.NoError(p, cmd.Run(), "%v\n%s%s", args, out.String(), errs.String())
-	return out.String()
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%w\n%s", err, errs.String())
+	}
+	return out.String(), nil
 }
 
 // requireSame previews that many times with all files, and some of these times also in other forms. It requires that all texts are the same, and

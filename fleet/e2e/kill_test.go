@@ -189,7 +189,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	_ = c.Wait() // its status is checked
 	require.Equal(t, 8, c.ProcessState.ExitCode(), "%s", &out)
 	require.Contains(t, out.String(), "stopping: running operations finish, and no others begin")
-	require.Contains(t, out.String(), "canceled   s006: the run was canceled before it began")
+	require.Contains(t, out.String(), "canceled   s006: the run was cancelled before it began")
 	text := p.fleet("up", "--yes")
 	require.NotContains(t, text, "failed")
 	require.Len(t, p.objects("cloud"), 7)

@@ -32,4 +32,4 @@ func refused(a Approval) Outcome {
 }
 
 // canceledUnapproved is the reason of the cancellation of a stack that waited for an approval.
-const canceledUnapproved = "the run was canceled before somebody approved it"
+const canceledUnapproved = "the run was cancelled before somebody approved it"

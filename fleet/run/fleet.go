@@ -68,7 +68,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 	if err := f.arrange(); err != nil {
 		return f.view(), err
 	}
-	// Children are waited for even if the run is canceled.
+	// Children are waited for even if the run is cancelled.
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	f.done.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
 		var d Decision
@@ -354,7 +354,7 @@ func (f *fleet) skip(ctx workflow.Context, name, because string) {
 func wordOf(s Status) string {
 	switch s {
 	case Canceled:
-		return "was canceled"
+		return "was cancelled"
 	case Refused:
 		return "was not approved"
 	case Skipped:
@@ -418,7 +418,7 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.ChildWor
 	if err := future.Get(ctx, &o); err != nil {
 		o = Outcome{Status: Failed, Kind: Lost, Why: err.Error()}
 		if temporal.IsCanceledError(err) {
-			o = Outcome{Status: Canceled, Why: "the run was canceled"}
+			o = Outcome{Status: Canceled, Why: "the run was cancelled"}
 		}
 	} else if f.Bound && !isOf(ctx, future, o) {
 		o = Outcome{Status: Failed, Kind: Lost, Why: ofAnother}
@@ -533,7 +533,7 @@ func (f *fleet) cancelRest(ctx workflow.Context) {
 		if _, runs := f.running[s.Name]; runs || f.isOver(s.Name) {
 			continue
 		}
-		why := "the run was canceled before it began"
+		why := "the run was cancelled before it began"
 		if _, asked := f.approvals.asked[s.Name]; asked {
 			why = canceledUnapproved
 		}

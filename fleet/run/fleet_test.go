@@ -387,7 +387,7 @@ func TestACanceledRunBeginsNothingElse(t *testing.T) {
 	v := env.run(t, request(run.Up, approving()))
 	require.Empty(t, env.begun)
 	require.Equal(t, map[string]run.Status{"a": run.Canceled, "b": run.Canceled}, statuses(v))
-	require.Equal(t, "the run was canceled before somebody approved it", v.Stacks[0].Why)
+	require.Equal(t, "the run was cancelled before somebody approved it", v.Stacks[0].Why)
 }
 
 func TestNobodyIsWaitedForAfterAFailureWithFailFast(t *testing.T) {

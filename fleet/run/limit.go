@@ -53,7 +53,7 @@ const (
 // A place is given back by a signal. The place of a workflow that has ended without one, because its run was terminated, is taken back while another
 // one waits. The server reports which workflows have ended, so no clock of another machine matters.
 func Limit(ctx workflow.Context, c Claims) error {
-	ctx, _ = workflow.NewDisconnectedContext(ctx) // it must not be canceled
+	ctx, _ = workflow.NewDisconnectedContext(ctx) // it must not be cancelled
 	asks, releases := workflow.GetSignalChannel(ctx, AskSignal), workflow.GetSignalChannel(ctx, ReleaseSignal)
 	if err := workflow.SetQueryHandler(ctx, LimitQuery, func() (Claims, error) { return c, nil }); err != nil {
 		return err

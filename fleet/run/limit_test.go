@@ -65,7 +65,7 @@ func TestALimitGivesPlacesInTurnAndEndsWhenNobodyWantsOne(t *testing.T) {
 	l.at(2*time.Second, run.ReleaseSignal, "a", 1)
 	l.at(3*time.Second, run.ReleaseSignal, "a", 1) // one release is enough
 	l.RegisterDelayedCallback(func() { require.Equal(t, []string{"a", "b"}, l.granted) }, 4*time.Second)
-	l.at(5*time.Second, run.ReleaseSignal, "c", 1) // it was canceled during its wait
+	l.at(5*time.Second, run.ReleaseSignal, "c", 1) // it was cancelled during its wait
 	l.at(6*time.Second, run.ReleaseSignal, "b", 1)
 	l.ExecuteWorkflow(run.LimitWorkflow, run.Claims{})
 	require.NoError(t, l.GetWorkflowError())

@@ -50,7 +50,7 @@ func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
 		refused.Attempt = r.Attempt
 		return *refused, nil
 	}
-	o := Outcome{Status: Canceled, Why: "the run was canceled while it waited for a limit"}
+	o := Outcome{Status: Canceled, Why: "the run was cancelled while it waited for a limit"}
 	if places.take(ctx, r.Fleet) == nil {
 		began := workflow.Now(ctx)
 		if r.Bound {
@@ -125,13 +125,13 @@ func failure(err error, attempt string) Outcome {
 	var failed *temporal.ApplicationError
 	switch {
 	case temporal.IsCanceledError(err):
-		o := Outcome{Status: Canceled, Why: "the run was canceled"}
+		o := Outcome{Status: Canceled, Why: "the run was cancelled"}
 		var canceled *temporal.CanceledError
 		var more Outcome
 		if errors.As(err, &canceled) && canceled.HasDetails() && canceled.Details(&more) == nil && more.Attempt == attempt {
 			return more
 		}
-		return o // even without details, it is known to be canceled
+		return o // even without details, it is known to be cancelled
 	case errors.As(err, &failed):
 		o := Outcome{}
 		if failed.HasDetails() && failed.Details(&o) == nil && o.Status != "" && o.Attempt == attempt {

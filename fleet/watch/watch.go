@@ -207,7 +207,7 @@ func (c *Client) result(ctx context.Context, id string) (run.View, error) {
 	case errors.As(err, &failed):
 		return v, errors.New(failed.Message())
 	case temporal.IsCanceledError(err):
-		return v, fmt.Errorf("the run %s was canceled before it began", id)
+		return v, fmt.Errorf("the run %s was cancelled before it began", id)
 	}
 	return v, err
 }

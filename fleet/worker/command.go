@@ -76,7 +76,7 @@ type ended struct {
 	status  int // -1 if it was ended by a signal
 	printed string
 	events  *follower
-	stopped bool // it was interrupted, because it was canceled or because this worker ends
+	stopped bool // it was interrupted, because it was cancelled or because this worker ends
 }
 
 // perform runs an operation of sluice. Its output goes to the log.
@@ -136,7 +136,7 @@ func (a *attempt) attend(ctx context.Context, group *process.Group, over *await.
 	return interrupts > 0
 }
 
-// mustStop reports whether the operation was canceled or this worker ends.
+// mustStop reports whether the operation was cancelled or this worker ends.
 func (a *attempt) mustStop(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return true
@@ -380,7 +380,7 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 	case err == nil:
 		return o, false, nil
 	case ctx.Err() != nil:
-		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, true, nil
+		return run.Outcome{Status: run.Canceled, Why: "the run was cancelled"}, true, nil
 	case statusOf(err) == statusLocked:
 		return run.Outcome{Status: run.Failed, Kind: run.Locked, Why: readable(err).Error()}, true, nil
 	case statusOf(err) == 0:

@@ -444,7 +444,7 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 func (w *Worker) alone(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
 	end, err := w.works.begin(ctx, LogPath(w.Home, r.Run, r.Stack.Name))
 	if err != nil { // the context has ended
-		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, nil
+		return run.Outcome{Status: run.Canceled, Why: "the run was cancelled"}, nil
 	}
 	defer end()
 	return w.perform(ctx, r, pulse)

@@ -54,6 +54,7 @@ func run(ctx context.Context, s *resolved) (out ran) {
 	s.opened.settings.OnInterrupt(func() {}, func() { p.cancel(nil) }) // a second interrupt does not wait for the program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
 	out.program, out.err = p, s.run.Unrecorded(out.assembly.Drain(s.run.Admitted(), out.assembly.Registrations))
+	s.run.HaltIfProgramFailed()
 	return out
 }
 

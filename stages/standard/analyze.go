@@ -41,10 +41,12 @@ func (an *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 		Buffer:  access.MinReadWorkers,
 		Run: func(ctx context.Context, c stages.Checked, emit pipeline.Emit[stages.Analyzed]) error {
 			a := stages.Analyzed{Checked: c}
-			if len(an.analyzers) > 0 && c.Goal != nil && c.Course != stages.ImportFailed && !c.Course.IsBypassed() && c.Violation == nil && c.Unknown == nil {
+			if len(an.analyzers) > 0 && c.Goal != nil && !c.Course.HasFailed() && !c.Course.IsBypassed() && c.Violation == nil && c.Unknown == nil {
 				var err error
 				if a, err = an.analyze(ctx, a); err != nil {
-					return err
+					if err := an.control.PassOn(&a.Located, err); err != nil {
+						return err
+					}
 				}
 			}
 			return emit(a)
@@ -160,7 +162,7 @@ func (an *analyst) violate(at urn.URN, pack stages.Analyzer, v stages.Violation)
 func (an *analyst) bailAnalysis(l stages.Located, err error) error {
 	var lost *stages.AnalyzerLostError
 	if !errors.As(err, &lost) {
-		return an.control.Bail(l, stages.CodeFailed, err)
+		return an.control.FailRegistration(l, stages.CodeFailed, err)
 	}
 	if !an.control.Failed.Once(lost.Analyzer) {
 		an.control.Halt()

@@ -2,6 +2,7 @@ package standard
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -32,15 +33,25 @@ type questioner struct {
 
 // work carries out an Ask. It runs in many goroutines and reads no state of the builder.
 func (qr *questioner) work(ctx context.Context, q Ask) (Answer, error) {
-	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
-		return qr.include(ctx, *q.recheck)
-	}
 	if q.recheck != nil {
-		accepted, inputs, err := qr.differ.checkAnew(ctx, q.recheck.Analyzed)
-		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
+		a, err := qr.recheck(ctx, *q.recheck)
+		var reported *stages.ReportedError
+		if errors.As(err, &reported) && reported.GoesOn {
+			return Answer{recheck: q.recheck, err: err}, nil
+		}
+		return a, err
 	}
 	diff, err := qr.prober.CallProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
+}
+
+// recheck checks the inputs of a registration again.
+func (qr *questioner) recheck(ctx context.Context, d stages.Diffed) (Answer, error) {
+	if d.Course == stages.LeftOut {
+		return qr.include(ctx, d)
+	}
+	accepted, inputs, err := qr.differ.checkAnew(ctx, d.Analyzed)
+	return Answer{recheck: &d, accepted: accepted, inputs: inputs}, err
 }
 
 // include checks and analyzes a registration that was left out, as that of a new object.

@@ -66,7 +66,19 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 			return nil
 		}
 	}
-	return b.decide(d, x)
+	return b.decideOrRefuse(d, b.decide(d, x), x)
+}
+
+// decideOrRefuse decides that a registration has failed, if that is the error of its decision and the run goes on. It returns any other error.
+func (b *builder) decideOrRefuse(d stages.Diffed, err error, x pipeline.Exchange[Ask, stages.Built]) error {
+	if err == nil {
+		return nil
+	}
+	if err := b.control.PassOn(&d.Located, err); err != nil {
+		return err
+	}
+	b.closures.drop(d.Seq)
+	return b.commit(d, nil, x)
 }
 
 // noteDone records the changes of a registration's recorded state by earlier stages.
@@ -151,7 +163,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	o := b.rooms.Decisions
 	d.Reason.Possible = b.possible.Of(d)
 	switch {
-	case d.Course == stages.ImportFailed:
+	case d.Course.HasFailed():
 		return b.commit(d, nil, x)
 	case d.Course.IsBypassed():
 		steps, reply := b.unmanaged.bypass(d)
@@ -172,7 +184,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		}
 		return b.recreate(d, x)
 	case d.Violation != nil:
-		return b.control.Bail(d.Located, 0, d.Violation)
+		return b.control.FailRegistration(d.Located, 0, d.Violation)
 	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		steps, err := b.unmanaged.leaveOut(d)
 		if err != nil {
@@ -292,7 +304,7 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 	if d.Goal != nil && d.Goal.ImportID != "" {
 		text := importRefusal(d)
 		if !b.control.DryRun() {
-			return b.control.Bail(d.Located, 0, errors.New(text))
+			return b.control.FailRegistration(d.Located, 0, errors.New(text))
 		}
 		b.control.Diagnose(d.URN, stages.Warning, 0, text)
 	}
@@ -303,7 +315,7 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	g := d.Read
 	if g.ID.IsString() && g.ID.AsString() == "" {
-		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+		return b.control.FailRegistration(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
 	if e := rooms.UnknownInput(b.rooms, d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
 		return b.readUnknown(d, e, x)
@@ -331,18 +343,21 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	if a.recheck != nil {
 		d := *a.recheck
 		delete(b.rechecks, d.Seq)
-		if d.DeletedByClosure {
+		switch {
+		case a.err != nil:
+			return b.decideOrRefuse(d, a.err, x)
+		case d.DeletedByClosure:
 			d.Rechecked = &a.inputs
-			return b.replace(d, x)
+			return b.decideOrRefuse(d, b.replace(d, x), x)
 		}
 		d.Inputs, d.Accepted = a.inputs, a.accepted
-		return b.recreate(d, x)
+		return b.decideOrRefuse(d, b.recreate(d, x), x)
 	}
 	root, err := b.closures.probed(a)
 	if err != nil {
 		return err
 	}
-	return b.advance(root, x)
+	return b.decideOrRefuse(root.D, b.advance(root, x), x)
 }
 
 // advance decides as much of a closure as is known. When all of it is, it commits the root.

@@ -80,7 +80,7 @@ func (c *carrier) references(res *state.Resource, l stages.Located) (steps []*st
 			id, _ := c.rooms.Base.ID(old)
 			olds = append(olds, id)
 		case len(c.rooms.Base.All[u]) == 0 && res == l.Old && err == nil:
-			err = c.control.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
+			err = c.control.FailRegistration(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
 		}
 	}
 	if err != nil {

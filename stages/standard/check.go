@@ -36,11 +36,15 @@ func (ck *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 		Buffer:  ck.access.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Checked]) error {
 			c, err := ck.check(ctx, l)
-			if err != nil {
-				return err
+			if err == nil && l.Invalid != nil {
+				err = ck.control.FailRegistration(l, stages.CodeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.Invalid))
 			}
-			if l.Invalid != nil {
-				return ck.control.Bail(l, stages.CodeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.Invalid))
+			if err != nil {
+				c = stages.Checked{Located: l}
+				if err := ck.control.PassOn(&c.Located, err); err != nil {
+					return err
+				}
+				return emit(c)
 			}
 			c.Accepted = c.Inputs
 			if c.Unknown != nil {
@@ -56,7 +60,7 @@ func (ck *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 
 func (ck *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
 	c := stages.Checked{Located: l}
-	if l.Goal == nil || l.Course == stages.ImportFailed {
+	if l.Goal == nil || l.Course.HasFailed() {
 		return c, nil
 	}
 	if l.Course != stages.Managed {
@@ -179,7 +183,7 @@ func (ck *checker) checkRequest(c stages.Checked, olds, news property.Map) provi
 // accepted returns the inputs that a provider has accepted, or reports those that it refuses.
 func (ck *checker) accepted(c stages.Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
 	if err != nil {
-		return property.Map{}, ck.control.Bail(c.Located, stages.CodeFailed, err)
+		return property.Map{}, ck.control.FailRegistration(c.Located, stages.CodeFailed, err)
 	}
 	if res.AutonamingUnsupported && c.Autonaming != nil && c.Autonaming.WarnIfUnsupported {
 		ck.control.Warn(c.URN, "%s resource has a custom autonaming setting but the provider does not support autonaming configuration, "+
@@ -191,8 +195,8 @@ func (ck *checker) accepted(c stages.Checked, news property.Map, res providers.C
 	var all []string
 	for _, f := range res.Failures {
 		code, text := compare.CheckFailure(c.URN, news, f)
-		ck.control.Diagnose(c.URN, stages.Error, code, text)
+		ck.control.DiagnoseRegistration(c.Located, code, text)
 		all = append(all, text)
 	}
-	return property.Map{}, ck.control.Bail(c.Located, stages.CodeShown, errors.New(strings.Join(all, "; ")))
+	return property.Map{}, ck.control.FailRegistration(c.Located, stages.CodeShown, errors.New(strings.Join(all, "; ")))
 }

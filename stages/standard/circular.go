@@ -35,7 +35,7 @@ func (c *circles) refuse(d stages.Diffed, steps []*stages.Decision) error {
 		}
 		if !s.IsKept() && c.isCarriedForward(d.Claimed) && s.URN == d.URN {
 			if path := c.cyclePath(s.New); path != nil {
-				return c.control.Bail(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
+				return c.control.FailRegistration(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
 					"%s would depend on itself: %s. Some of these are left out of this operation and "+
 						"recorded with what they depended on: make them part of it, or leave out %s, too",
 					s.URN, strings.Join(path, " depends on "), s.URN))

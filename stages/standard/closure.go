@@ -97,12 +97,19 @@ func (cl *closures) advance(c *closure.Root, ask func(Ask)) bool {
 func (cl *closures) probed(a Answer) (*closure.Root, error) {
 	c := cl.roots[a.probe.Root]
 	if a.err != nil {
-		return nil, cl.control.Bail(c.D.Located, stages.CodeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err))
+		err := fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err)
+		if !cl.control.DryRun() {
+			return nil, cl.control.Bail(c.D.Located, stages.CodeFailed, err)
+		}
+		c.Fail(a.probe.ID, err) // other answers may be missing
 	}
 	why := stages.Reason{Kind: stages.ReasonDependency, Cause: a.probe.Cause, Properties: compare.ReplacingProperties(a.diff)}
 	c.Answer(a.probe.ID, a.probe.Old, a.diff.Replaces(), why)
 	return c, nil
 }
+
+// drop forgets a root that is refused.
+func (cl *closures) drop(seq int) { delete(cl.roots, seq) }
 
 // decide decides a closure when all its members are known (steps.md 3.9). First come the deletes of the members, each of
 // which waits for those of its dependents. When all of them are over, the root's delete, the marker and the new object follow.
@@ -110,13 +117,16 @@ func (cl *closures) probed(a Answer) (*closure.Root, error) {
 func (cl *closures) decide(c *closure.Root) (stages.Built, error) {
 	delete(cl.roots, c.D.Seq)
 	d := c.D
+	if c.Failed != nil {
+		return stages.Built{}, cl.control.FailRegistration(d.Located, stages.CodeFailed, c.Failed)
+	}
 	all := c.Members(cl.rooms)
-	cl.plans.MarkClosureUncertain(d, all)
 	possible.NoteClosure(d, all)
 	deletes, members, err := cl.deletesOf(c, all)
 	if err != nil {
 		return stages.Built{}, err
 	}
+	cl.plans.MarkClosureUncertain(d, all)
 	for _, m := range slices.Backward(all) {
 		cl.decisions.DeleteByClosure(m.ID, rooms.ClosureDelete{Root: d.Precedence(), Why: m.Why})
 	}
@@ -158,7 +168,7 @@ func (cl *closures) deletesOf(c *closure.Root, all []closure.Member) (deletes ma
 			shared[m.ID] = true
 		case m.Res.PendingReplacement, cl.isStillUsed(m.ID, all):
 		case m.Res.Protect && !m.Res.Delete && !cl.rooms.IgnoreProtect:
-			return nil, nil, cl.control.Bail(c.D.Located, 0,
+			return nil, nil, cl.control.FailRegistration(c.D.Located, 0,
 				&state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: c.D.URN})
 		default:
 			deletes[m.ID] = memberStep(m, m.Res == cl.rooms.Base.StandIn(m.Res.URN))

@@ -37,7 +37,10 @@ func (df *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 		Run: func(ctx context.Context, a stages.Analyzed, emit pipeline.Emit[stages.Diffed]) error {
 			d, err := df.diff(ctx, a)
 			if err != nil {
-				return err
+				d = stages.Diffed{Analyzed: a}
+				if err := df.control.PassOn(&d.Located, err); err != nil {
+					return err
+				}
 			}
 			return emit(d)
 		},
@@ -47,7 +50,7 @@ func (df *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || a.Course == stages.ImportFailed || a.Course.IsBypassed() || a.Violation != nil:
+	case a.Goal == nil || a.Course.HasFailed() || a.Course.IsBypassed() || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
 		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is included (steps.md 3.6)
@@ -75,11 +78,11 @@ func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, e
 		if forgotten, waitErr := df.rooms.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
 			return stages.Diffed{Analyzed: a}, waitErr
 		}
-		return d, df.control.Bail(d.Located, stages.CodeFailed, err)
+		return d, df.control.FailRegistration(d.Located, stages.CodeFailed, err)
 	}
 	paths, err := compare.ReplaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0)
 	if err != nil {
-		return d, df.control.Bail(d.Located, stages.CodeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
+		return d, df.control.FailRegistration(d.Located, stages.CodeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
 	}
 	d.MustReplace = d.Diff.Replaces()
 	d.Reason = explain(&d, paths)
@@ -151,7 +154,7 @@ func replaceBecauseOf(key string) providers.DiffResponse {
 func (df *differ) triggerFired(l stages.Located) (bool, error) {
 	now, before := l.Goal.ReplacementTrigger, l.Old.ReplacementTrigger
 	if !df.control.DryRun() && now.HasUnknowns() {
-		return false, df.control.Bail(l, stages.CodeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
+		return false, df.control.FailRegistration(l, stages.CodeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
 	}
 	switch {
 	case now.HasUnknowns() || before.HasUnknowns():
@@ -191,11 +194,11 @@ func (df *differ) providerChanged(ctx context.Context, l stages.Located) (bool, 
 	}
 	before, err := urn.ParseProviderRef(l.Old.Provider)
 	if err != nil {
-		return false, df.control.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v' in the recorded state: %v", l.Old.Provider, l.URN, err))
+		return false, df.control.FailRegistration(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v' in the recorded state: %v", l.Old.Provider, l.URN, err))
 	}
 	now, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
-		return false, df.control.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+		return false, df.control.FailRegistration(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
 	// After an interrupted replacement of the provider, the provider that made the resource may be recorded beside the
 	// new one (decision 0021).

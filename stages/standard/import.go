@@ -35,11 +35,14 @@ func (i *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 			if !i.mustImport(l) {
 				return emit(l)
 			}
-			l, err := i.importOne(ctx, l)
+			imported, err := i.importOne(ctx, l)
 			if err != nil {
-				return err
+				imported = l
+				if err := i.access.Control.PassOn(&imported, err); err != nil {
+					return err
+				}
 			}
-			return emit(l)
+			return emit(imported)
 		},
 	}
 }
@@ -49,7 +52,7 @@ func (i *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 // to one that is not created.
 func (i *importer) mustImport(l stages.Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() {
+	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() || l.Course.HasFailed() {
 		return false
 	}
 	if l.Course == stages.LeftOut && i.rooms.UncreatedOf(l.NewState(stages.Checked{})) != "" {

@@ -34,10 +34,19 @@ func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 			switch {
 			case err != nil && l.Goal != nil && (code == stages.CodeDuplicateAlias || code == stages.CodeURNIsAlias):
 				// Its inputs are still checked, so that more problems are shown at once (steps.md 2.4).
-				n.control.Diagnose(l.URN, stages.Error, code, err.Error(), advice.Of(err)...)
+				n.control.DiagnoseRegistration(l, code, err.Error(), advice.Of(err)...)
 				l.Invalid = err
 			case err != nil:
-				return n.control.Bail(l, code, err)
+				if stops := n.control.PassOn(&l, n.control.FailRegistration(l, code, err)); stops != nil {
+					return stops
+				}
+				if !n.names.IsOf(l) {
+					answerUnnamed(l, err)
+					return nil // nothing waits for it
+				}
+			}
+			if l.Course == stages.Managed && n.control.DryRun() && n.names.LacksProvider(l) {
+				l.Course, l.Reply = stages.Refused, &stages.RegisterReply{URN: l.URN, Result: stages.Skip}
 			}
 			if l.Alias != "" && in.Subject().Typ.IsProvider() {
 				n.registry.Alias(l.Alias, l.URN)
@@ -45,4 +54,14 @@ func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 			return emit(l)
 		},
 	}
+}
+
+// answerUnnamed answers a registration that has failed in a preview and has no URN to itself: with the URN of the other registration that has it,
+// or with the error.
+func answerUnnamed(l stages.Located, err error) {
+	if l.URN == "" {
+		l.PendingReply.Reject(err)
+		return
+	}
+	l.PendingReply.Answer(l.Reply)
 }

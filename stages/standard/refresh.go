@@ -28,11 +28,14 @@ func (rr *rereader) stage() pipeline.Stage[stages.Located, stages.Located] {
 				return emit(l)
 			}
 			defer rr.passes.Pass(l.Seq)
-			l, err := rr.reader.RefreshRegistered(ctx, l)
+			read, err := rr.reader.RefreshRegistered(ctx, l)
 			if err != nil {
-				return err
+				read = l
+				if err := rr.reader.Control.PassOn(&read, err); err != nil {
+					return err
+				}
 			}
-			return emit(l)
+			return emit(read)
 		},
 	}
 }

@@ -57,6 +57,9 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	if s.PackageConfig == nil {
 		s.PackageConfig = func(string) property.Map { return property.Map{} }
 	}
+	if s.Info.DryRun {
+		s.ContinueOnError = true // a preview shows all failures, and not only the first one
+	}
 	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
 	r.control.Admit = s.Admit
 	hooks := &step.HookSet{}
@@ -82,9 +85,19 @@ func (r *Run) PublishViews(ctx context.Context, token string, steps []providers.
 // EndOfProgram records that no more registrations will come.
 func (r *Run) EndOfProgram() { r.admission.EndOfProgram() }
 
-// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has shown
-// the error.
-func (r *Run) ProgramFailed(err error, shown bool) { r.control.ProgramFailed(err, shown) }
+// ProgramFailed records that the program ended with an error. An update stops. A preview still shows all resources that the program has registered
+// before, and stops after that. shown is true if the program has shown the error.
+func (r *Run) ProgramFailed(err error, shown bool) {
+	r.control.ProgramFailed(err, shown)
+	r.admission.EndOfProgram()
+}
+
+// HaltIfProgramFailed stops the run if the program has failed. It is called when all registrations are over.
+func (r *Run) HaltIfProgramFailed() {
+	if r.control.HasProgramFailed() {
+		r.control.Halt()
+	}
+}
 
 // JudgeProgram records that the program ended because the run was over, unless another failure explains it.
 func (r *Run) JudgeProgram() { r.control.JudgeProgram() }

@@ -51,13 +51,13 @@ func (u *unmanaged) providerIsThere(d stages.Diffed) error {
 	}
 	recorded := u.rooms.Base.Providers[d.Old.Provider]
 	if recorded == nil {
-		return u.control.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
+		return u.control.FailRegistration(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
 	claimant, claimed := u.rooms.Names.Claimant(recorded)
 	if claimed && claimant < d.Seq && !u.rooms.Decisions.Has(u.rooms.Names.NewNameOf(recorded.URN), rooms.Replaced) {
 		return nil // it is continued
 	}
-	return u.control.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+	return u.control.FailRegistration(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 

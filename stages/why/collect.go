@@ -142,6 +142,9 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	}
 	if s.Wanted != nil {
 		d.Position = Position(s.Wanted.SourcePosition)
+		if position, ok := c.known.Declaration(s.Wanted.StackTrace); ok {
+			d.Position = position
+		}
 		if place, ok := c.known.Locate(d.URN, nil); ok && d.Position == "" {
 			d.Position = place.Position
 		}

@@ -23,6 +23,8 @@ type Known struct {
 	// Statement returns the line of the program that gives a changed input, from the stack frames of the registration. It is called for
 	// values that Locate does not locate. nil locates none.
 	Statement func(frames []state.StackFrame, at property.Path, old, new property.Value) (position string, ok bool)
+	// Declaration returns the line of the program that makes a resource, from the stack frames of the registration. nil locates none.
+	Declaration func(frames []state.StackFrame) (position string, ok bool)
 	// Failures are the errors that made the operation fail, ordered by URN.
 	Failures []stages.Failure
 }
@@ -44,6 +46,9 @@ func (k Known) withDefaults() Known {
 		k.Statement = func([]state.StackFrame, property.Path, property.Value, property.Value) (string, bool) {
 			return "", false
 		}
+	}
+	if k.Declaration == nil {
+		k.Declaration = func([]state.StackFrame) (string, bool) { return "", false }
 	}
 	if k.Settings == nil {
 		k.Settings = func() []ChangedSetting { return nil }

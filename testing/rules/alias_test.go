@@ -156,7 +156,7 @@ func TestConflictingClaimsOfOldNamesAreRefused(t *testing.T) {
 			},
 			code: 2008,
 			text: "Duplicate resource alias '" + string(urnOf("a")) + "' applied to resource with URN '" + string(urnOf("b")) +
-				"' conflicting with resource with URN '" + string(urnOf("b")) + "'",
+				"' conflicting with resource with URN '" + string(urnOf("a")) + "'",
 		},
 		"name that was claimed": {
 			program: func(s *script) {

@@ -531,7 +531,7 @@ func TestAnalyzersAreAskedToCancelOnAnInterrupt(t *testing.T) {
 		return nil
 	}})
 	r := k.try(sluice.Update, program(one(nil)))
-	require.ErrorContains(t, r.err, "canceled")
+	require.ErrorContains(t, r.err, "cancelled")
 	require.EqualValues(t, 1, canceled.Load())
 }
 

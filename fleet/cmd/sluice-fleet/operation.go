@@ -235,7 +235,7 @@ func statusOf(v run.View, op run.Operation, expectNothing bool) error {
 	case failed > 0:
 		return quiet(statusFailure, "stacks have failed")
 	case canceled > 0:
-		return quiet(statusCancelled, "the run was canceled")
+		return quiet(statusCancelled, "the run was cancelled")
 	case changed > 0 && op == run.Drift:
 		return quiet(statusDrifted, "something has moved")
 	case changed > 0 && expectNothing:

@@ -59,6 +59,34 @@ func (f *Files) Line(frames []state.StackFrame, c Change) (position string, foun
 	return best.position(), best.rank != nowhere
 }
 
+// Declaration returns the place of the statement that makes a resource: "index.ts:14". Calls that only pass the registration on are no such
+// statements: those of a base class in a constructor, and those of a registration in Go. Declaration reports false if no frame is in the program.
+func (f *Files) Declaration(frames []state.StackFrame) (position string, found bool) {
+	for _, frame := range frames {
+		file, line, ok := f.place(frame)
+		if !ok {
+			continue
+		}
+		position, found = match{file: file, line: line}.position(), true
+		if !slices.ContainsFunc(statement(f.text(file), line, filepath.Ext(file)), isRegistration) {
+			break
+		}
+	}
+	return position, found
+}
+
+// isRegistration reports whether a token calls the constructor of a base class, or registers a resource in Go.
+func isRegistration(t token) bool {
+	if t.kind != name {
+		return false
+	}
+	switch t.text {
+	case "super", "RegisterResource", "RegisterComponentResource", "RegisterComponentResourceV2", "RegisterRemoteComponentResource", "ReadResource":
+		return true
+	}
+	return false
+}
+
 // argument returns the place at which a statement gives the new value without a name, if there is one such place.
 func argument(tokens []token, c Change) match {
 	is := scalar(c.New)

@@ -111,6 +111,42 @@ func all() {
 	}
 }
 
+func TestAResourceIsDeclaredInTheStatementThatMakesItAndNotInAConstructorOfABaseClass(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "index.ts"), []byte(typescript), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "main.go"), []byte(`func NewBox(ctx *pulumi.Context, name string) error {
+	err := ctx.RegisterComponentResource("my:index:Box", name, box)
+	_, err = NewThing(ctx, name+"-thing")
+	return err
+}
+func main() {
+	NewBox(ctx, "one")
+}
+`), 0o644))
+	for name, c := range map[string]struct {
+		frames []string
+		want   string
+	}{
+		"a component":                   {[]string{"index.ts#3", "index.ts#13"}, "index.ts:13"},
+		"a resource in a component":     {[]string{"index.ts#4", "index.ts#13"}, "index.ts:4"},
+		"only its base class":           {[]string{"index.ts#3"}, "index.ts:3"},
+		"a component of Go":             {[]string{"main.go#2", "main.go#7"}, "main.go:7"},
+		"a resource in one of Go":       {[]string{"main.go#3", "main.go#7"}, "main.go:3"},
+		"a file of a package is passed": {[]string{"node_modules/lib/index.js#1", "index.ts#19"}, "index.ts:19"},
+		"no frames":                     {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stack []state.StackFrame
+			for _, at := range c.frames {
+				stack = append(stack, state.StackFrame{SourcePosition: "project:///" + at})
+			}
+			got, found := frames.Open(root).Declaration(stack)
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.want != "", found)
+		})
+	}
+}
+
 func FuzzLine(f *testing.F) {
 	f.Add(typescript, "index.ts")
 	f.Add("Thing(\n  a=\"\"\"b\n", "main.py")

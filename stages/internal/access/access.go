@@ -39,15 +39,15 @@ func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 	}
 	ref, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
-		return nil, a.Control.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+		return nil, a.Control.FailRegistration(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
 	if pkg, denied := ref.Denied(); denied {
-		return nil, a.Control.Bail(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
+		return nil, a.Control.FailRegistration(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
 	}
 	if p, ok := a.Registry.Lookup(ref); ok {
 		return p, nil
 	}
-	return nil, a.Control.Bail(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
+	return nil, a.Control.FailRegistration(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
 }
 
 // EnsureProvider starts the provider of a registration from its recorded state if this run has not registered it (steps.md 3.3).
@@ -68,7 +68,7 @@ func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 		return nil // reported by ProviderOf
 	}
 	if _, err := a.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
-		return a.Control.Bail(l, stages.CodeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
+		return a.Control.FailRegistration(l, stages.CodeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (a *Access) ExtendFor(ctx context.Context, l stages.Located) error {
 		return err
 	}
 	if err := a.Extensions.Apply(ctx, p, l.Goal.ExtensionRef); err != nil {
-		return a.Control.Bail(l, stages.CodeFailed, err)
+		return a.Control.FailRegistration(l, stages.CodeFailed, err)
 	}
 	return nil
 }

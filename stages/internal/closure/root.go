@@ -18,6 +18,8 @@ type Root struct {
 	why     map[graph.ID]stages.Reason // of the members
 	Pending map[graph.ID]*Probe        // probes without an answer
 	After   []stages.Deletion          // of dependents that are members of other closures
+	Failed  error                      // of the first probe in base order that has failed, in a preview
+	failed  graph.ID                   // its dependent
 }
 
 func NewRoot(d stages.Diffed, old *state.Resource) *Root {
@@ -62,6 +64,13 @@ func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stag
 		return false, stages.Reason{}, nil
 	}
 	return false, stages.Reason{}, &Probe{Root: c.D.Seq, ID: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
+}
+
+// Fail records that a probe has failed.
+func (c *Root) Fail(id graph.ID, err error) {
+	if c.Failed == nil || id < c.failed {
+		c.Failed, c.failed = err, id
+	}
 }
 
 func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reason) {

@@ -182,9 +182,47 @@ func (c *Control) Bail(l stages.Located, code int, err error) error {
 	if code != stages.CodeShown && c.IsHalted() && isCancellation(err) {
 		return &stages.ReportedError{Err: err}
 	}
-	c.Fail(l.Seq, l.URN, code, err)
+	c.failRegistration(l, code, err)
 	c.Halt()
 	return &stages.ReportedError{Err: err}
+}
+
+// failRegistration is Fail for a registration.
+func (c *Control) failRegistration(l stages.Located, code int, err error) {
+	if code != stages.CodeShown {
+		c.DiagnoseRegistration(l, code, err.Error(), advice.Of(err)...)
+	}
+	c.Fail(l.Seq, l.URN, stages.CodeShown, err)
+}
+
+// DiagnoseRegistration shows an error of a registration for which there may be no step.
+func (c *Control) DiagnoseRegistration(l stages.Located, code int, message string, as ...advice.Advice) {
+	d := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: message, URN: l.URN, Advice: as}, Code: code}
+	if l.Identity().Owes() && l.URN != "" {
+		d.Parent = l.Subject().Parent
+	}
+	c.Emit(d)
+}
+
+// FailRegistration is Bail for an error about one registration. A preview changes nothing, and so goes on with the other registrations: which
+// errors it shows does not depend on which comes first. Its stage passes the registration on with [stages.Refused].
+func (c *Control) FailRegistration(l stages.Located, code int, err error) error {
+	if !c.DryRun() || c.IsHalted() {
+		return c.Bail(l, code, err)
+	}
+	c.failRegistration(l, code, err)
+	return &stages.ReportedError{Err: err, GoesOn: true}
+}
+
+// PassOn returns nil for an error of [Control.FailRegistration] with which the run goes on, and sets the course of the registration. It returns any
+// other error.
+func (c *Control) PassOn(l *stages.Located, err error) error {
+	var reported *stages.ReportedError
+	if !errors.As(err, &reported) || !reported.GoesOn {
+		return err
+	}
+	l.Course, l.Reply = stages.Refused, &stages.RegisterReply{URN: l.URN, Result: stages.Fail}
+	return nil
 }
 
 // BailUnlessDry is [Control.Bail], but lets a preview go on, so that it shows more problems at once.
@@ -192,7 +230,7 @@ func (c *Control) BailUnlessDry(l stages.Located, err error) error {
 	if !c.DryRun() {
 		return c.Bail(l, 0, err)
 	}
-	c.Fail(l.Seq, l.URN, 0, err)
+	c.failRegistration(l, 0, err)
 	return nil
 }
 
@@ -201,12 +239,16 @@ func isCancellation(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, stages.ErrShutDown)
 }
 
-// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has logged the reason.
+// ProgramFailed records that the program ended with an error, and stops an update. shown is true if the program has logged the reason.
 // An error that only reports the end of the run waits for [Control.JudgeProgram]: its cause may not be recorded yet.
 func (c *Control) ProgramFailed(err error, shown bool) {
-	defer c.Halt()
+	if c.DryRun() {
+		c.Failed.failProgram()
+	} else {
+		defer c.Halt()
+	}
 	switch {
-	case c.HasFailed(), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
+	case c.HasFailed() && (!c.DryRun() || c.IsHalted() || shown && !c.Failed.hasSaid()), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
 	case errors.Is(err, stages.ErrShutDown):
 		c.Failed.mu.Lock()
 		defer c.Failed.mu.Unlock()
@@ -216,6 +258,13 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 	default:
 		c.Fail(0, "", 0, err)
 	}
+}
+
+// HasProgramFailed reports whether the program of a preview has ended with an error.
+func (c *Control) HasProgramFailed() bool {
+	c.Failed.mu.Lock()
+	defer c.Failed.mu.Unlock()
+	return c.Failed.program
 }
 
 // JudgeProgram records that the program ended because the run was over, unless another failure explains it.

@@ -17,6 +17,7 @@ type failures struct {
 	// ofProgram are the first errors that the program has logged. shutDown is its error if that only repeats that the run was over.
 	ofProgram []stages.LogMessage
 	shutDown  error
+	program   bool // the program of a preview has failed
 }
 
 // programError is the error of a program, with the errors that it has logged.
@@ -43,6 +44,20 @@ func (f *failures) withLogged(err error) error {
 		return err
 	}
 	return e
+}
+
+// failProgram records that the program of a preview has failed.
+func (f *failures) failProgram() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.program = true
+}
+
+// hasSaid reports whether the program has logged an error.
+func (f *failures) hasSaid() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.ofProgram) > 0
 }
 
 // Once reports whether this is its first call with a text.

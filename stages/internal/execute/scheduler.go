@@ -86,6 +86,9 @@ func (sc *Scheduler) receive(b stages.Built, x pipeline.Exchange[step.Assignment
 	if b.Reply != nil {
 		sc.executor.Answer(b)
 	}
+	if b.Course == stages.Refused {
+		c.Err = errDeclined
+	}
 	cause, failed := sc.rooms.Failures.DependencyOf(b)
 	switch {
 	case failed:

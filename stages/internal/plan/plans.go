@@ -88,7 +88,7 @@ func (p *Plans) formerInputs(c stages.Checked) property.Map {
 // decisions, so that a dependent's delete comes before the steps of its own registration (ORD-11).
 func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	p.markUncertain(d)
-	if d.Goal == nil || d.Course == stages.ImportFailed || p.held == nil && !p.making {
+	if d.Goal == nil || d.Course.HasFailed() || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {
@@ -254,7 +254,7 @@ func (p *Plans) bracedValue(v property.Value) string {
 // values or because of another such resource.
 func (p *Plans) dependsOnUnknown(d stages.Diffed) bool {
 	switch {
-	case !p.making || d.Course == stages.ImportFailed:
+	case !p.making || d.Course.HasFailed():
 		return false
 	case d.Read != nil:
 		return d.Read.ID.HasUnknowns()
@@ -294,7 +294,7 @@ func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Membe
 // violates it goes no further, so that no provider is called for it. If it continues a recorded state, build reports the violation:
 // only build decides whether the resource is created again, so that other inputs count.
 func (p *Plans) HoldToPlan(c *stages.Checked) error {
-	if p.held == nil || c.Goal == nil || c.Course == stages.ImportFailed {
+	if p.held == nil || c.Goal == nil || c.Course.HasFailed() {
 		return nil
 	}
 	c.Violation = p.violationOf(*c)

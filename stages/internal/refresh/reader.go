@@ -73,8 +73,10 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	// that awaits its replacement.
 	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
 	if !f.ok {
-		r.Control.Halt()
-		return l, &stages.ReportedError{Err: ErrFailed}
+		if !r.Control.DryRun() {
+			r.Control.Halt()
+		}
+		return l, &stages.ReportedError{Err: ErrFailed, GoesOn: r.Control.DryRun()}
 	}
 	if l.Old = f.now; l.Old == nil {
 		return l, nil

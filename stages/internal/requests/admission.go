@@ -109,7 +109,11 @@ func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 	}
 	provider := req.Provider
 	if provider == "" {
-		if provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
+		provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg)
+		if reference, ok := a.unmade(err); ok {
+			provider, err = reference, nil
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package requests
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,9 +115,28 @@ func (d *DefaultProviders) register(ctx context.Context, spec providers.Spec) (s
 		return "", err
 	}
 	if reply.Result != stages.Success {
-		return "", fmt.Errorf("the default provider for package %q could not be made; see its own error", spec.Package)
+		return "", &notMadeError{pkg: spec.Package, urn: reply.URN}
 	}
 	return urn.ProviderRef{URN: reply.URN, ID: reply.ID}.String(), nil
+}
+
+// notMadeError reports that a default provider has failed.
+type notMadeError struct {
+	pkg string
+	urn urn.URN
+}
+
+func (e *notMadeError) Error() string {
+	return fmt.Sprintf("the default provider for package %q could not be made; see its own error", e.pkg)
+}
+
+// unmade returns the reference of a default provider that a preview could not make. The resources that name it are skipped.
+func (a *Admission) unmade(err error) (reference string, ok bool) {
+	var e *notMadeError
+	if !a.control.DryRun() || !errors.As(err, &e) {
+		return "", false
+	}
+	return urn.ProviderRef{URN: e.urn, ID: urn.UnknownID}.String(), true
 }
 
 // DefaultName returns the name of a default provider (steps.md 1.6).

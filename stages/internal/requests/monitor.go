@@ -130,7 +130,8 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 	defer m.leave()
 	m.admission.Families.registering(req.Parent)
 	defer m.admission.Families.registered(req.Parent)
-	q := stages.NewPendingReply(req.SupportsResultReporting)
+	dry := m.admission.control.DryRun()
+	q := stages.NewPendingReply(req.SupportsResultReporting || dry)
 	if !m.submit(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}, req.Ordered) {
 		return nil, stages.ErrShutDown
 	}
@@ -138,6 +139,12 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 	m.admission.Families.answered(q, reply)
 	if err != nil {
 		return nil, m.refusal(ctx, err)
+	}
+	if dry && !req.SupportsResultReporting && reply.Result != stages.Success {
+		// A preview goes on, and the program, too: the values are unknown as in any preview.
+		made := *reply
+		made.Result = stages.Success
+		reply = &made
 	}
 	if !req.Custom && !req.Remote {
 		// The outputs of a component may refer to resources that the program has not registered yet (steps.md 1.3).
@@ -410,10 +417,12 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 	return &stages.CallReply{Return: res.Return.DowngradeOutputs(), ReturnDependencies: ret, Failures: checkFailures(res.Failures)}, nil
 }
 
-// callFailed stops the run.
+// callFailed stops an update. In a preview, the program may register more until it ends because of the error.
 func (m *monitor) callFailed(token string, err error) error {
 	m.admission.control.Fail(0, "", stages.CodeCallFailed, fmt.Errorf("call to function '%v' failed: %w", token, err))
-	m.admission.control.Halt()
+	if !m.admission.control.DryRun() {
+		m.admission.control.Halt()
+	}
 	return stages.ErrShutDown
 }
 

@@ -323,7 +323,7 @@ func (c *Completion) constructed(u urn.URN) {
 	c.Admission.Families.setOwn(c.PendingReply, of)
 }
 
-// notConstructed stops the run, unless it has stopped already and the error is a consequence.
+// notConstructed stops an update, unless it has stopped already and the error is a consequence.
 func (c *Completion) notConstructed(g *stages.Goal, err error) error {
 	q := c.PendingReply
 	if c.Admission.control.IsHalted() {
@@ -331,7 +331,18 @@ func (c *Completion) notConstructed(g *stages.Goal, err error) error {
 		return nil
 	}
 	l := stages.Located{Registered: stages.Registered{PendingReply: q, Goal: g}}
-	return c.Admission.control.Bail(l, stages.CodeInvalidResource, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
+	err = fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err)
+	if !c.Admission.control.DryRun() {
+		return c.Admission.control.Bail(l, stages.CodeInvalidResource, err)
+	}
+	info := c.Admission.control.Info
+	l.URN = urn.Subject{Stack: info.Stack, Project: info.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}.URN()
+	if err := c.Admission.control.PassOn(&l, c.Admission.control.FailRegistration(l, stages.CodeInvalidResource, err)); err != nil {
+		return err
+	}
+	c.Admission.registered.FailComponent(l.URN)
+	q.Answer(l.Reply)
+	return nil
 }
 
 // constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).
@@ -378,6 +389,9 @@ func (c *Completion) chooseProvider(ctx context.Context) error {
 		return err
 	}
 	c.provider, err = c.Admission.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
+	if reference, ok := c.Admission.unmade(err); ok && !c.Req.Remote {
+		c.provider, err = reference, nil
+	}
 	return err
 }
 

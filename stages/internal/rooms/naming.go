@@ -34,6 +34,12 @@ func (w *NamesWriter) Locate(in stages.Registered) (l stages.Located, code int, 
 	return l, code, err
 }
 
+// IsOf reports whether the URN of a registration is in use by that registration, and not by another one.
+func (w *NamesWriter) IsOf(l stages.Located) bool {
+	seq, ok := w.names.SeenBy(l.URN)
+	return ok && seq == l.Seq
+}
+
 func isViewError(u, owner urn.URN) error {
 	return fmt.Errorf("%v is a view that the provider of %v publishes: give the resource another name", u, owner)
 }
@@ -42,7 +48,7 @@ func isViewError(u, owner urn.URN) error {
 func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 	n, s := w.names, l.Subject()
 	if s.Parent != "" {
-		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] {
+		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] && !w.hasFailed(s.Parent) {
 			return 0, fmt.Errorf("could not find parent resource %v", s.Parent)
 		}
 	}
@@ -83,7 +89,7 @@ func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []u
 		const text = "Duplicate resource alias '%v' applied to resource with URN '%v' conflicting with resource with URN '%v'"
 		l.Old = old
 		if _, ok := w.names.seen[a]; ok {
-			return stages.CodeDuplicateAlias, fmt.Errorf(text, a, l.URN, l.URN)
+			return stages.CodeDuplicateAlias, fmt.Errorf(text, a, l.URN, a)
 		}
 		if other, ok := w.names.aliased[a]; ok {
 			return stages.CodeDuplicateAlias, fmt.Errorf(text, a, l.URN, other)
@@ -120,11 +126,31 @@ func (w *NamesWriter) checkReferences(l *stages.Located) error {
 
 // isKnown reports whether a URN is that of a registration or of a recorded state.
 func (w *NamesWriter) isKnown(u urn.URN) bool {
-	if _, ok := w.names.seen[u]; ok || w.names.kept[u] || len(w.rooms.Base.All[u]) > 0 {
+	if _, ok := w.names.seen[u]; ok || w.names.kept[u] || len(w.rooms.Base.All[u]) > 0 || w.hasFailed(u) {
 		return true
 	}
 	_, isView := w.names.ownerOf(u)
 	return isView
+}
+
+// hasFailed reports whether a URN is that of a resource that has failed. It may have no registration: a preview goes on after a failed remote
+// component.
+func (w *NamesWriter) hasFailed(u urn.URN) bool {
+	_, failed := w.rooms.Failures.Of(u)
+	return failed
+}
+
+// LacksProvider reports whether the provider of a registration or a read has failed.
+func (w *NamesWriter) LacksProvider(l stages.Located) bool {
+	ref, err := urn.ParseProviderRef(providerOf(l))
+	return err == nil && w.hasFailed(ref.URN)
+}
+
+func providerOf(l stages.Located) string {
+	if l.Read != nil {
+		return l.Read.Provider
+	}
+	return l.Goal.Provider
 }
 
 func relation(k graph.Kind) string {

@@ -71,7 +71,7 @@ func (o *Omissions) add(d *stages.Decision, names []urn.URN, cause urn.URN) {
 	}
 }
 
-// causeOf is [Rooms.FailureOf] for omitted resources.
+// causeOf is [Failures.Of] for omitted resources.
 func (o *Omissions) causeOf(u urn.URN) (cause urn.URN, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

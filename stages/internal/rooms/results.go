@@ -87,7 +87,7 @@ func (r *Results) Lookup(u urn.URN) (*state.Resource, bool) {
 	return res, ok
 }
 
-// failureOf is [Rooms.FailureOf] for registrations.
+// failureOf is [Failures.Of] for registrations.
 func (r *Results) failureOf(u urn.URN) (cause urn.URN, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

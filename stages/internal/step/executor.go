@@ -276,10 +276,31 @@ func (ex *Executor) taskFailed(b stages.Built, err error) error {
 // Answer gives the reply to a registration without steps. The program may still register outputs of a component that is bypassed;
 // they are ignored.
 func (ex *Executor) Answer(b stages.Built) {
+	if b.Course == stages.Refused {
+		ex.Reporter.markFailed(b.URN, ex.causeOfRefusal(b))
+	}
 	if b.Course.IsBypassed() {
 		ex.Reporter.open(&stages.Decision{StepInfo: stages.StepInfo{URN: b.URN, Type: b.Subject().Typ}, Kind: stages.Uncreated})
 	}
 	b.PendingReply.Answer(b.Reply)
+}
+
+// causeOfRefusal returns the resource because of which a registration is refused: its provider, or the resource itself.
+func (ex *Executor) causeOfRefusal(b stages.Built) urn.URN {
+	if b.Reply.Result != stages.Skip {
+		return b.URN
+	}
+	provider := ""
+	if b.Goal != nil {
+		provider = b.Goal.Provider
+	} else {
+		provider = b.Read.Provider
+	}
+	ref, err := urn.ParseProviderRef(provider)
+	if err != nil {
+		return b.URN
+	}
+	return ex.rooms.Failures.FirstCause("", ref.URN)
 }
 
 // skipChain answers a registration whose steps are not executed because of a failure.

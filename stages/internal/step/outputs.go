@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Outputs replaces the outputs of steps that have ended: those of components and of the stack.
@@ -92,6 +93,9 @@ func plural(names []string, one, many string) string {
 	}
 	return many
 }
+
+// FailComponent records that a preview could not construct a remote component.
+func (o *Outputs) FailComponent(u urn.URN) { o.reporter.markFailed(u, u) }
 
 // Finish applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged
 // over the old ones, so that nothing is lost (steps.md 9.7).

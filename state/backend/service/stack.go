@@ -229,7 +229,7 @@ func (s *stack) LoadSealed(ctx context.Context) (*state.Snapshot, error) {
 
 // Check implements [backend.Stack].
 func (s *stack) Check(ctx context.Context, snapshot *state.Snapshot) error {
-	v, _, err := s.view(ctx, []byte(`{"version":3,"checkpoint":{}}`))
+	v, _, err := s.view(ctx, []byte(`{"version":3,"checkpoint":{"latest":null}}`))
 	if err != nil {
 		return err
 	}

@@ -73,14 +73,68 @@ func documentViolation(v stages.PolicyViolation) documentDiagnostic {
 	return documentDiagnostic{string(v.URN), v.Level.String() + ": ", clean(text), severity.String()}
 }
 
+// documentFrame is the document of a preview, with steps and messages of some form. The lists and maps that are nil are left out.
+type documentFrame[S, D any] struct {
+	Config        map[string]string `json:"config,omitempty"`
+	Steps         []S               `json:"steps,omitzero"`
+	Diagnostics   []D               `json:"diagnostics,omitempty"`
+	Duration      *time.Duration    `json:"duration,omitzero"`
+	ChangeSummary map[string]int    `json:"changeSummary,omitzero"`
+	MaybeCorrupt  bool              `json:"maybeCorrupt,omitempty"`
+}
+
+// document is the document with extensions.
 type document struct {
-	Config        map[string]string    `json:"config,omitempty"`
-	Steps         []documentStep       `json:"steps"`
-	Diagnostics   []documentDiagnostic `json:"diagnostics,omitempty"`
-	Duration      time.Duration        `json:"duration"`
-	ChangeSummary map[string]int       `json:"changeSummary"`
-	MaybeCorrupt  bool                 `json:"maybeCorrupt,omitempty"`
+	documentFrame[documentStep, documentDiagnostic]
 	documentExtensions
+}
+
+// plainDocument is the document without extensions, for a command that stands in for Pulumi.
+type plainDocument = documentFrame[plainStep, plainDiagnostic]
+
+type plainStep struct {
+	Op             string                  `json:"op"`
+	URN            string                  `json:"urn"`
+	Provider       string                  `json:"provider,omitempty"`
+	OldState       json.RawMessage         `json:"oldState,omitempty"` // as in a checkpoint; secrets are the text "[secret]"
+	NewState       json.RawMessage         `json:"newState,omitempty"`
+	DiffReasons    []string                `json:"diffReasons,omitempty"`
+	ReplaceReasons []string                `json:"replaceReasons,omitempty"`
+	DetailedDiff   map[string]documentDiff `json:"detailedDiff"`
+}
+
+type plainDiagnostic struct {
+	URN      string `json:"urn,omitempty"`
+	Message  string `json:"message,omitempty"` // begins with the severity
+	Severity string `json:"severity,omitempty"`
+}
+
+// newPlainDiagnostic returns a message of the run.
+func newPlainDiagnostic(d stages.Diagnostic) plainDiagnostic {
+	e := newDiagnosticEvent(d)
+	return plainDiagnostic{e.URN, clean(e.Prefix + e.Message), e.Severity}
+}
+
+// frameOf returns the part of a document that does not depend on the form of its steps. The messages are ordered by resource, as their arrival
+// is not the same each time; those of the run itself come last.
+func frameOf[S, D any](d *PreviewDocument, diagnostics []D, urnOf func(D) string) documentFrame[S, D] {
+	all := slices.Clone(diagnostics)
+	slices.SortStableFunc(all, func(a, b D) int {
+		u, v := urnOf(a), urnOf(b)
+		if (u == "") != (v == "") {
+			return -strings.Compare(u, v)
+		}
+		return strings.Compare(u, v)
+	})
+	out := documentFrame[S, D]{Config: d.config, Diagnostics: all}
+	if d.summary != nil {
+		out.Duration, out.MaybeCorrupt = &d.summary.Duration, d.summary.MaybeCorrupt
+		out.ChangeSummary = make(map[string]int, len(d.summary.Changes))
+		for op, n := range d.summary.Changes {
+			out.ChangeSummary[string(op)] = n
+		}
+	}
+	return out
 }
 
 // documentExtensions are sluice's extensions of the document.
@@ -175,13 +229,12 @@ func writePreview(out io.Writer, doc any) error {
 
 // extended returns the document with all extensions.
 func (d *PreviewDocument) extended(steps []stages.StepInfo, log *why.Log) *document {
-	doc := &document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}}
-	doc.Pending = d.pending
-	if d.summary != nil {
-		doc.Duration, doc.MaybeCorrupt, doc.Kept = d.summary.Duration, d.summary.MaybeCorrupt, d.summary.Kept
-		for _, op := range sortedOps(d.summary.Changes) {
-			doc.ChangeSummary[string(op)] = d.summary.Changes[op]
-		}
+	doc := &document{documentFrame: frameOf[documentStep](d, d.diagnostics, func(m documentDiagnostic) string { return m.URN })}
+	doc.Steps, doc.Pending = []documentStep{}, d.pending
+	if d.summary == nil {
+		doc.Duration, doc.ChangeSummary = new(time.Duration), map[string]int{}
+	} else {
+		doc.Kept = d.summary.Kept
 	}
 	for _, w := range inOrderOfDeletion(d.waves) {
 		doc.Waves = append(doc.Waves, documentWaves(w))
@@ -253,13 +306,12 @@ func (d *PreviewDocument) state(r *state.Resource) *documentState {
 
 // plain returns the document without extensions.
 func (d *PreviewDocument) plain(steps []stages.StepInfo) (*plainDocument, error) {
-	doc := &plainDocument{Config: d.config, Diagnostics: d.plainDiagnostics}
-	if d.summary != nil {
-		doc.Duration, doc.MaybeCorrupt = d.summary.Duration, d.summary.MaybeCorrupt
-		doc.ChangeSummary = make(map[string]int, len(d.summary.Changes))
-		for op, n := range d.summary.Changes {
-			doc.ChangeSummary[string(op)] = n
-		}
+	doc := frameOf[plainStep](d, d.plainDiagnostics, func(p plainDiagnostic) string { return p.URN })
+	if len(doc.ChangeSummary) == 0 {
+		doc.ChangeSummary = nil
+	}
+	if doc.Duration != nil && *doc.Duration == 0 {
+		doc.Duration = nil
 	}
 	states := state.NewEncoder(state.EncoderOptions{Masked: true})
 	for _, s := range steps {
@@ -280,7 +332,7 @@ func (d *PreviewDocument) plain(steps []stages.StepInfo) (*plainDocument, error)
 		}
 		doc.Steps = append(doc.Steps, out)
 	}
-	return doc, nil
+	return &doc, nil
 }
 
 // beforeStep returns the planned state of a step without the values that only the step provides.

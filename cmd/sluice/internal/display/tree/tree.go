@@ -202,7 +202,7 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 		if d.Severity != stages.Error {
 			return // there is no step yet
 		}
-		n = t.add(d.URN, t.Top)
+		n = t.add(d.URN, t.above(d.Parent))
 	}
 	if d.Severity == stages.Error {
 		n.change(func() { n.Status = Failed })
@@ -269,14 +269,12 @@ func (t *Tree) place(s *stages.StepInfo) *Node {
 		return n
 	}
 	parent := t.Top
-	if r != nil && r.Parent != "" && r.Parent != u {
+	if r != nil && r.Parent != u {
 		above := r.Parent
 		if now, renamed := t.renamed[above]; renamed && !declares {
 			above = now
 		}
-		if parent = t.nodes[above]; parent == nil {
-			parent = t.add(above, t.Top)
-		}
+		parent = t.above(above)
 	}
 	if n == nil {
 		n = t.add(u, parent)
@@ -285,6 +283,17 @@ func (t *Tree) place(s *stages.StepInfo) *Node {
 	}
 	n.known, n.declared = r != nil, declares
 	return n
+}
+
+// above returns the node of a parent, which is the top for "".
+func (t *Tree) above(parent urn.URN) *Node {
+	if parent == "" {
+		return t.Top
+	}
+	if n := t.nodes[parent]; n != nil {
+		return n
+	}
+	return t.add(parent, t.Top)
 }
 
 // Resource returns the current URN of a step's resource. A step about a recorded state has the recorded URN, which another resource may have by now.
