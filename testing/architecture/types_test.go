@@ -30,7 +30,6 @@ var manyMethods = map[string]string{
 	"cmd/sluice/internal/display.Report":        "a method for each section of the report",
 	"source/yaml/internal/ast.parser":           "descends through the grammar: a method for each construct",
 	"cmd/sluice/internal/display.diffPrinter":   "a method for each kind of value",
-	"cmd/sluice/internal/display.stepDiff":      "embeds diffPrinter",
 	"cmd/sluice/internal/display/live.Screen":   "embeds display.Report",
 }
 

@@ -110,7 +110,7 @@ func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 	provider := req.Provider
 	if provider == "" {
 		provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg)
-		if reference, ok := a.unmade(err); ok {
+		if reference, ok := unmade(a.control, err); ok {
 			provider, err = reference, nil
 		}
 		if err != nil {

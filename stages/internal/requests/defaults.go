@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -131,9 +132,9 @@ func (e *notMadeError) Error() string {
 }
 
 // unmade returns the reference of a default provider that a preview could not make. The resources that name it are skipped.
-func (a *Admission) unmade(err error) (reference string, ok bool) {
+func unmade(c *control.Control, err error) (reference string, ok bool) {
 	var e *notMadeError
-	if !a.control.DryRun() || !errors.As(err, &e) {
+	if !c.DryRun() || !errors.As(err, &e) {
 		return "", false
 	}
 	return urn.ProviderRef{URN: e.urn, ID: urn.UnknownID}.String(), true

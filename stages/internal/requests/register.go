@@ -389,7 +389,7 @@ func (c *Completion) chooseProvider(ctx context.Context) error {
 		return err
 	}
 	c.provider, err = c.Admission.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
-	if reference, ok := c.Admission.unmade(err); ok && !c.Req.Remote {
+	if reference, ok := unmade(c.Admission.control, err); ok && !c.Req.Remote {
 		c.provider, err = reference, nil
 	}
 	return err

@@ -21,17 +21,17 @@ func OfState(project, stack string, s *state.Snapshot, waves [][]*state.Resource
 // OfPlan returns the diagram of a state and of a plan for it. A resource to create has its planned dependencies, and one to delete its recorded ones.
 func OfPlan(project, stack string, s *state.Snapshot, p *state.Plan) *Diagram {
 	b := newBuilder(project, stack)
-	b.Planned = true
+	b.diagram.Planned = true
 	b.addState(s)
 	b.addPlan(p)
 	return b.build()
 }
 
 type builder struct {
-	Diagram
-	drafts []*draft        // by node
-	of     map[urn.URN]int // the node of each URN, for old copies only if there is no other
-	known  map[*state.Resource]int
+	diagram Diagram
+	drafts  []*draft        // by node
+	of      map[urn.URN]int // the node of each URN, for old copies only if there is no other
+	known   map[*state.Resource]int
 }
 
 // draft has the URNs that a node refers to.
@@ -44,7 +44,7 @@ type draft struct {
 }
 
 func newBuilder(project, stack string) *builder {
-	return &builder{Diagram: Diagram{Project: project, Stack: stack}, of: map[urn.URN]int{}, known: map[*state.Resource]int{}}
+	return &builder{diagram: Diagram{Project: project, Stack: stack}, of: map[urn.URN]int{}, known: map[*state.Resource]int{}}
 }
 
 // isHidden reports whether a resource is left out, because it has no object and no program declares it.
@@ -69,8 +69,8 @@ func (b *builder) addState(s *state.Snapshot) {
 }
 
 func (b *builder) add(n Node, d *draft) int {
-	b.Nodes, b.drafts = append(b.Nodes, n), append(b.drafts, d)
-	return len(b.Nodes) - 1
+	b.diagram.Nodes, b.drafts = append(b.diagram.Nodes, n), append(b.drafts, d)
+	return len(b.diagram.Nodes) - 1
 }
 
 func (b *builder) addPlan(p *state.Plan) {
@@ -87,31 +87,31 @@ func (b *builder) addPlan(p *state.Plan) {
 			}
 			if !exists {
 				i = b.add(Node{}, nil)
-			} else if old := b.Nodes[i].URN; old != u {
+			} else if old := b.diagram.Nodes[i].URN; old != u {
 				renamed[old] = u
 			}
 			b.of[u] = i
-			b.Nodes[i] = Node{URN: u, Type: g.Type, Name: g.Name, Component: !g.Custom, Protected: g.Protect}
+			b.diagram.Nodes[i] = Node{URN: u, Type: g.Type, Name: g.Name, Component: !g.Custom, Protected: g.Protect}
 			b.drafts[i] = &draft{parent: g.Parent, provider: g.Provider, dependencies: g.Dependencies, properties: g.PropertyDependencies}
 			exists = true
 		}
 		if exists {
-			b.Nodes[i].Change, b.Nodes[i].Uncertain = ChangeOf(planned.Ops...), planned.Uncertain
+			b.diagram.Nodes[i].Change, b.diagram.Nodes[i].Uncertain = ChangeOf(planned.Ops...), planned.Uncertain
 		}
 	}
 	for old, u := range renamed {
 		b.of[old] = b.of[u]
 	}
-	for i := range b.Nodes {
-		if b.Nodes[i].Old {
-			b.Nodes[i].Change = Delete
+	for i := range b.diagram.Nodes {
+		if b.diagram.Nodes[i].Old {
+			b.diagram.Nodes[i].Change = Delete
 		}
 	}
 }
 
 // formerly finds, by aliases, the recorded resource that the program now declares under another name.
 func (b *builder) formerly(g *state.PlannedGoal, p *state.Plan) (int, bool) {
-	now := urn.Subject{Stack: b.Stack, Project: b.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}
+	now := urn.Subject{Stack: b.diagram.Stack, Project: b.diagram.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}
 	for _, u := range urn.ExpandAliases(now, g.Aliases, nil) {
 		if i, exists := b.of[u]; exists && p.Resources[u] == nil {
 			return i, true
@@ -131,9 +131,9 @@ func (b *builder) number(waves [][]*state.Resource) {
 			}
 			if !counted {
 				counted = true
-				b.Waves++
+				b.diagram.Waves++
 			}
-			b.Nodes[i].Wave = b.Waves
+			b.diagram.Nodes[i].Wave = b.diagram.Waves
 		}
 	}
 }
@@ -141,9 +141,9 @@ func (b *builder) number(waves [][]*state.Resource) {
 // build resolves the references of the nodes. It leaves out dangling references.
 func (b *builder) build() *Diagram {
 	for i, d := range b.drafts {
-		b.Nodes[i].Parent = b.find(d.parent)
+		b.diagram.Nodes[i].Parent = b.find(d.parent)
 	}
-	for i := range b.Nodes {
+	for i := range b.diagram.Nodes {
 		b.cutCycle(i)
 	}
 	for i, d := range b.drafts {
@@ -168,15 +168,15 @@ func (b *builder) build() *Diagram {
 		}
 		b.connect(i, b.find(d.deletedWith), DeletedWith, nil)
 	}
-	slices.SortFunc(b.Edges, func(x, y Edge) int {
+	slices.SortFunc(b.diagram.Edges, func(x, y Edge) int {
 		return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.On, y.On), strings.Compare(string(x.Kind), string(y.Kind)))
 	})
-	return &b.Diagram
+	return &b.diagram
 }
 
 func (b *builder) connect(node, on int, kind EdgeKind, properties []string) {
 	if on != none && on != node {
-		b.Edges = append(b.Edges, Edge{node, on, kind, properties})
+		b.diagram.Edges = append(b.diagram.Edges, Edge{node, on, kind, properties})
 	}
 }
 
@@ -190,9 +190,9 @@ func (b *builder) find(u urn.URN) int {
 // cutCycle removes the parent of a node that is its own ancestor, in a damaged state.
 func (b *builder) cutCycle(i int) {
 	steps := 0
-	for p := b.Nodes[i].Parent; p != none; p = b.Nodes[p].Parent {
-		if steps++; p == i || steps > len(b.Nodes) {
-			b.Nodes[i].Parent = none
+	for p := b.diagram.Nodes[i].Parent; p != none; p = b.diagram.Nodes[p].Parent {
+		if steps++; p == i || steps > len(b.diagram.Nodes) {
+			b.diagram.Nodes[i].Parent = none
 			return
 		}
 	}

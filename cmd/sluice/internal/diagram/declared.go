@@ -17,7 +17,7 @@ type Resource struct {
 // OfOperation returns the diagram of the resources of an operation or a preview.
 func OfOperation(project, stack string, rs []Resource) *Diagram {
 	b := newBuilder(project, stack)
-	b.Planned, b.InReport = true, true
+	b.diagram.Planned, b.diagram.InReport = true, true
 	for _, r := range rs {
 		if isHidden(r.URN) {
 			continue

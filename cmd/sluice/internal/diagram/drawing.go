@@ -242,15 +242,15 @@ func (a arrangement) isCollapsed() bool { return !a.flat && a.open == nil }
 
 // painter makes the drawings of one diagram in one arrangement.
 type painter struct {
-	*Diagram
-	units  []box // before any are merged
-	unit   []int // of each node, none for a component that is only a frame
-	frames []frame
-	arrows []arrow // between units
+	diagram *Diagram
+	units   []box // before any are merged
+	unit    []int // of each node, none for a component that is only a frame
+	frames  []frame
+	arrows  []arrow // between units
 }
 
 func newPainter(d *Diagram, a arrangement) *painter {
-	p := &painter{Diagram: d, unit: make([]int, len(d.Nodes))}
+	p := &painter{diagram: d, unit: make([]int, len(d.Nodes))}
 	frames := p.addFrames(a)
 	ends := p.ends()
 	for i := range d.Nodes {
@@ -279,24 +279,24 @@ func newPainter(d *Diagram, a arrangement) *painter {
 
 // addFrames adds the frames, and returns the frame of each component that has one, and none for all other nodes.
 func (p *painter) addFrames(a arrangement) []int {
-	at := make([]int, len(p.Nodes))
-	inside := make([]bool, len(p.Nodes))
-	for i := range p.Nodes {
+	at := make([]int, len(p.diagram.Nodes))
+	inside := make([]bool, len(p.diagram.Nodes))
+	for i := range p.diagram.Nodes {
 		at[i] = none
-		if c := p.component(i); c != none && a.isOpen(c) {
+		if c := p.diagram.component(i); c != none && a.isOpen(c) {
 			inside[c] = true
 		}
 	}
-	for i, n := range p.Nodes {
+	for i, n := range p.diagram.Nodes {
 		if inside[i] {
 			at[i] = len(p.frames)
 			p.frames = append(p.frames, frame{title: p.label(n) + "\n" + shown(string(n.Type.Short())), tip: tip(n.URN), border: n.border()})
 		}
 	}
-	for i := range p.Nodes {
+	for i := range p.diagram.Nodes {
 		if at[i] != none {
 			p.frames[at[i]].parent = none
-			if c := p.component(i); c != none {
+			if c := p.diagram.component(i); c != none {
 				p.frames[at[i]].parent = at[c]
 			}
 		}
@@ -309,7 +309,7 @@ func (p *painter) frameOf(i int, frames []int) int {
 	if frames[i] != none {
 		return frames[i]
 	}
-	if c := p.component(i); c != none {
+	if c := p.diagram.component(i); c != none {
 		return frames[c]
 	}
 	return none
@@ -317,14 +317,14 @@ func (p *painter) frameOf(i int, frames []int) int {
 
 // isOutermost reports whether no component around a node is in the same box.
 func (p *painter) isOutermost(i int) bool {
-	c := p.component(i)
+	c := p.diagram.component(i)
 	return c == none || p.unit[c] != p.unit[i]
 }
 
 // ends reports which nodes are the end of an edge.
 func (p *painter) ends() []bool {
-	out := make([]bool, len(p.Nodes))
-	for _, e := range p.Edges {
+	out := make([]bool, len(p.diagram.Nodes))
+	for _, e := range p.diagram.Edges {
 		out[e.Node], out[e.On] = true, true
 	}
 	return out
@@ -336,7 +336,7 @@ func (p *painter) holder(i int, a arrangement) int {
 	if a.flat {
 		return at
 	}
-	for c := p.component(i); c != none; c = p.component(c) {
+	for c := p.diagram.component(i); c != none; c = p.diagram.component(c) {
 		if !a.isOpen(c) {
 			at = c
 		}
@@ -345,14 +345,14 @@ func (p *painter) holder(i int, a arrangement) int {
 }
 
 func (p *painter) connectUnits() {
-	for _, e := range p.Edges {
+	for _, e := range p.diagram.Edges {
 		kind := needsIt
 		if e.Kind == Provider {
 			kind = isProvider
 		}
 		p.connect(e.On, e.Node, kind)
 	}
-	for i, n := range p.Nodes {
+	for i, n := range p.diagram.Nodes {
 		if n.Parent != none {
 			p.connect(n.Parent, i, isParent)
 		}
@@ -361,7 +361,7 @@ func (p *painter) connectUnits() {
 
 // connect draws an arrow between the units of two nodes. A frame has no arrow to its children: it encloses them.
 func (p *painter) connect(from, to int, kind arrowKind) {
-	if p.unit[from] == none || p.unit[to] == none || kind == isParent && p.Nodes[from].Component && p.Waves == 0 {
+	if p.unit[from] == none || p.unit[to] == none || kind == isParent && p.diagram.Nodes[from].Component && p.diagram.Waves == 0 {
 		return
 	}
 	if a := (arrow{p.unit[from], p.unit[to], kind}); a.from != a.to {
@@ -373,7 +373,7 @@ func (p *painter) connect(from, to int, kind arrowKind) {
 func (p *painter) describe(b *box) {
 	head := b.members[0]
 	for _, i := range b.members {
-		n := p.Nodes[i]
+		n := p.diagram.Nodes[i]
 		if n.Component && p.isOutermost(i) {
 			head = i // a parent may come after its children in a plan
 		}
@@ -384,7 +384,7 @@ func (p *painter) describe(b *box) {
 		b.uncertain = b.uncertain || n.Uncertain
 		b.trouble = worseTrouble(b.trouble, n.Trouble)
 	}
-	first := p.Nodes[head]
+	first := p.diagram.Nodes[head]
 	b.wave = first.Wave
 	b.heads = []int{head}
 	b.tip = tip(first.URN)
@@ -427,7 +427,7 @@ func (p *painter) label(n Node) string {
 func (p *painter) contents(members []int) string {
 	var t tally
 	for _, i := range members {
-		t.count(p.Nodes[i])
+		t.count(p.diagram.Nodes[i])
 	}
 	text := count(len(members)-1, "resource", "resources")
 	if parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s%d", marks[c], n) }); parts != nil {
@@ -484,7 +484,7 @@ func (t *tally) marks() []string {
 
 // draw merges units into a drawing. Without a merging, only large groups of siblings share a box.
 func (p *painter) draw(m Merging, o Options) *Drawing {
-	out := &Drawing{title: p.title(), legend: p.legend(), frames: p.frames, waves: p.Waves}
+	out := &Drawing{title: p.diagram.title(), legend: p.diagram.legend(), frames: p.frames, waves: p.diagram.Waves}
 	if m == OfPackage || m == OfChange {
 		out.frames = nil
 	}
@@ -520,10 +520,10 @@ func (p *painter) draw(m Merging, o Options) *Drawing {
 // mostNames returns how many names are in each box of several resources.
 func (p *painter) mostNames(boxes []box, o Options) int {
 	switch {
-	case p.isCollapsed(o):
+	case p.diagram.isCollapsed(o):
 		return 0
 	case o.Limit == 0:
-		return len(p.Nodes)
+		return len(p.diagram.Nodes)
 	}
 	many := 0
 	for _, b := range boxes {
@@ -542,7 +542,7 @@ func (p *painter) keys(m Merging) []boxKey {
 	siblings := map[boxKey]int{}
 	for i, u := range p.units {
 		out[i] = u.key.merged(m)
-		if m == Twins || m == "" && p.Waves == 0 {
+		if m == Twins || m == "" && p.diagram.Waves == 0 {
 			out[i].neighbours = neighbours[i]
 		}
 		siblings[out[i]]++
@@ -598,7 +598,7 @@ func (p *painter) neighboursOf(m Merging) []string {
 func (p *painter) describeMany(b *box, m Merging, most int) {
 	var names []string
 	for _, i := range b.heads {
-		names = append(names, shown(p.Nodes[i].Name))
+		names = append(names, shown(p.diagram.Nodes[i].Name))
 	}
 	slices.SortFunc(names, natural.Compare)
 	what := shown(string(b.key.typ.Short()))

@@ -263,7 +263,7 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 	requireEnd()
 	l, err := OpenEventLog(t.Context(), path, true)
 	require.NoError(t, err)
-	for _, e := range []stages.Event{stages.Stdout{Message: "x"}, stages.Ended{}, problem("", "update canceled")} {
+	for _, e := range []stages.Event{stages.Stdout{Message: "x"}, stages.Ended{}, problem("", "update cancelled")} {
 		l.Observe(e)
 	}
 	require.NoError(t, l.Close())

@@ -334,7 +334,7 @@ func (f *facts) causes() []*cause {
 // saysOnlyThat reports whether a message contains only that the operation has failed.
 func (f *facts) saysOnlyThat(d message) bool {
 	text := strings.TrimSpace(d.Message)
-	return d.URN == "" && f.ending.Failed != "" && (text == f.ending.Failed+" failed" || text == f.ending.Failed+" canceled")
+	return d.URN == "" && f.ending.Failed != "" && (text == f.ending.Failed+" failed" || text == f.ending.Failed+" cancelled")
 }
 
 // blame finds the unreached resources: those of each cause, and those that were stopped.

@@ -155,7 +155,7 @@ func TestACancelledOperationSaysWhatItHasLeft(t *testing.T) {
 	}
 	ending := Ending{Failed: "update", Canceled: true, NextStep: func(f Failure) string { return fmt.Sprint("again ", f.Interrupted) }}
 	summary := stages.Summary{Result: stages.Canceled, Changes: map[stages.Op]int{stages.OpReplace: 2}}
-	events := append(replaced("user0"), append(replaced("user1"), problem("", "update canceled"))...)
+	events := append(replaced("user0"), append(replaced("user1"), problem("", "update cancelled"))...)
 	got := concluded(Options{Forecast: plan()}, ending, append(events, summary)...)
 	require.Contains(t, got, "    ++2 new ones created; their old ones are still there\n")
 	require.NotContains(t, got, "2 replaced")
@@ -187,7 +187,7 @@ func TestEqualCausesAreSaidOnce(t *testing.T) {
 		events = append(events, stages.StepStarted{Step: s}, problem(s.URN, "the provider was cancelled"),
 			stages.StepFailed{Step: s, Err: errors.New("the provider was cancelled")})
 	}
-	canceled := append(slices.Clone(events), problem("", "update canceled"), stages.Summary{Result: stages.Canceled})
+	canceled := append(slices.Clone(events), problem("", "update cancelled"), stages.Summary{Result: stages.Canceled})
 	next := func(Failure) string { return "again" }
 	got := concluded(Options{}, Ending{Failed: "update", Canceled: true, NextStep: next}, canceled...)
 	require.Contains(t, got, " +  pkg:mod:Thing r* (12) **creating aborted**\n")
@@ -240,6 +240,6 @@ func TestWhatWasAbortedIsInTheOrderOfNames(t *testing.T) {
 
 func TestWhatIsNotReachedIsInTheOrderOfNamesIfNobodyHasPlannedIt(t *testing.T) {
 	got := concluded(Options{}, Ending{Failed: "destroy", Canceled: true, Decided: []Unreached{{URN: thing("r1")}, {URN: thing("r10")}, {URN: thing("r2")}}},
-		problem("", "destroy canceled"), stages.Summary{Result: stages.Canceled})
+		problem("", "destroy cancelled"), stages.Summary{Result: stages.Canceled})
 	require.Contains(t, got, "not reached: 3 resources (r1, r2, r10)")
 }

@@ -410,7 +410,7 @@ func (d *Document) aliases() []Rename {
 func (d *Document) untold() []Message {
 	failure := oneLine(d.Failure)
 	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
-		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(failure, oneLine(m.Text)) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
+		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(failure, oneLine(m.Text)) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" cancelled")
 	})
 }
 

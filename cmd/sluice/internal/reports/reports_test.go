@@ -254,7 +254,7 @@ func TestACancelledOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 		b.Observe(stages.StepDone{Step: step(op, a, a, stages.Reason{Kind: stages.ReasonInputs}), At: start})
 	}
 	b.Observe(stages.Summary{Result: stages.Canceled, Changes: map[stages.Op]int{stages.OpReplace: 1}})
-	b.Fail("update canceled")
+	b.Fail("update cancelled")
 	d := b.Document(display.Ending{Decided: []display.Unreached{{URN: named("aws:s3/bucket:Bucket", "b")}}}, start)
 	require.True(t, find(d, "a").OldRemains)
 	require.Equal(t, "Update cancelled:\n  not reached: 1 resource (b)\n  replaced, and the old ones are still there: 1 resource (a)", d.Failure)
@@ -262,7 +262,7 @@ func TestACancelledOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 	require.Contains(t, text, "**1 not reached**, **1 new one created; its old one is still there**")
 	require.NotContains(t, text, "aborted", "as on a terminal")
 	require.Contains(t, text, "replaced, the old one is still there")
-	require.NotContains(t, text, "error: update canceled")
+	require.NotContains(t, text, "error: update cancelled")
 }
 
 func TestWhatIsKeptOfAnOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
