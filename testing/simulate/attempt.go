@@ -302,13 +302,17 @@ func (a *attempt) plan() string {
 	return b.String()
 }
 
-// outline returns the part of the plan that a preview can predict, if it cannot predict the updates of some resources.
+// outline returns the part of the plan that a preview can predict, if it cannot predict the changes of some resources.
 func (a *attempt) outline(late map[urn.URN]bool) string {
 	var b strings.Builder
 	for _, s := range a.result.Steps() {
-		if s.Op != stages.OpUpdate || !late[s.URN] {
-			fmt.Fprintf(&b, "%s %s\n", s.Op, s.URN)
+		switch s.Op {
+		case stages.OpUpdate, stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced:
+			if late[s.URN] {
+				continue // the comparison has decided that
+			}
 		}
+		fmt.Fprintf(&b, "%s %s\n", s.Op, s.URN)
 	}
 	return b.String()
 }
