@@ -543,7 +543,7 @@ func TestAPageIsPrintedAsAWhole(t *testing.T) {
 // Nothing of an outcome is cut in a narrow window: neither at an edge of its row nor by another part of it.
 func TestOutcomesAreWholeInANarrowWindow(t *testing.T) {
 	b := reports.NewBuilder(options())
-	var parent urn.URN = stack
+	parent := stack
 	for i := range 12 { // a deep tree of components
 		group := &state.Resource{URN: urn.New("dev", "shop", "", "shop:index:Group", fmt.Sprintf("group-with-a-long-name-%d", i)), Type: "shop:index:Group", Parent: parent}
 		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, group, stages.Reason{Kind: stages.ReasonNew}), At: start})
