@@ -189,7 +189,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	_ = c.Wait() // its status is checked
 	require.Equal(t, 8, c.ProcessState.ExitCode(), "%s", &out)
 	require.Contains(t, out.String(), "stopping: running operations finish, and no others begin")
-	require.Contains(t, out.String(), "canceled   s006: the run was cancelled before it began")
+	require.Contains(t, out.String(), "cancelled  s006: the run was cancelled before it began")
 	text := p.fleet("up", "--yes")
 	require.NotContains(t, text, "failed")
 	require.Len(t, p.objects("cloud"), 7)
@@ -208,7 +208,7 @@ func TestASecondInterruptAborts(t *testing.T) {
 	up.says(t, "press ^C again to abort them")
 	require.NoError(t, up.Process.Signal(os.Interrupt))
 	up.says(t, "aborting")
-	up.says(t, "2 canceled in ")
+	up.says(t, "2 cancelled in ")
 	_ = up.Wait() // its status is checked
 	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
 	require.Contains(t, p.fleet("logs", "net"), "1 aborted")

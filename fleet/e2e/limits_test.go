@@ -180,7 +180,7 @@ func TestAProgramThatHangsIsCanceled(t *testing.T) {
 	require.Contains(t, p.fleet("cancel", "--abort"), "stops")
 	_ = up.Wait() // its status is checked
 	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
-	require.Contains(t, up.text.String(), "canceled   hangs")
+	require.Contains(t, up.text.String(), "cancelled  hangs")
 }
 
 // Another worker may have the missing plugin, so the operation is retried; then the missing plugin is reported.

@@ -78,7 +78,7 @@ func title(v run.View) string {
 	var parts []string
 	for _, status := range []run.Status{run.Failed, run.Refused, run.Skipped, run.Canceled, run.Succeeded, run.Unchanged} {
 		if counts[status] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
+			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status.Word()))
 		}
 	}
 	return fmt.Sprintf("%s: %s of %d stacks, %s", v.Fleet, v.Operation, len(v.Stacks), strings.Join(parts, ", "))
@@ -90,7 +90,7 @@ type row struct{ name, status, changes, why, took string }
 func rows(v run.View) []row {
 	var out []row
 	for _, s := range v.Stacks {
-		r := row{name: s.Name, status: string(s.Status), changes: changes(s)}
+		r := row{name: s.Name, status: s.Status.Word(), changes: changes(s)}
 		if r.why = s.Why; s.Log != "" {
 			r.why, _, _ = strings.Cut(s.Why, "\n") // the log has the rest
 		}
@@ -161,7 +161,7 @@ func fenced(text string) string {
 
 const style = `body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color-scheme:light dark}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3em .8em;border-bottom:1px solid #8884;vertical-align:top}
-pre{overflow:auto;background:#8881;padding:1em}.failed,.refused{color:#d33}.succeeded{color:#2a2}.skipped,.canceled{color:#b80}.unchanged{opacity:.6}`
+pre{overflow:auto;background:#8881;padding:1em}.failed,.refused{color:#d33}.succeeded{color:#2a2}.skipped,.cancelled{color:#b80}.unchanged{opacity:.6}`
 
 func page(id string, v run.View) ([]byte, error) {
 	var logs g.Group

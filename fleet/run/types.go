@@ -212,6 +212,14 @@ const (
 	Refused   Status = "refused" // it was not approved
 )
 
+// Word returns the word for the status that people read. Programs read the status itself.
+func (s Status) Word() string {
+	if s == Canceled {
+		return "cancelled"
+	}
+	return string(s)
+}
+
 // Kind is a kind of failure.
 type Kind string
 

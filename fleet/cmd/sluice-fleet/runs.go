@@ -110,7 +110,7 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 			_, err := fmt.Fprintf(out(), "the end of what %s has printed:\n%s", is.Worker, is.Log)
 			return err
 		default:
-			return fmt.Errorf("nothing was printed for %s: it is %s", stack, is.Status)
+			return fmt.Errorf("nothing was printed for %s: it is %s", stack, is.Status.Word())
 		}
 	}
 	return usagef("the run %s has no stack %s", id, stack)
@@ -256,7 +256,7 @@ func printRuns(runs []watch.Run, asJSON bool) error {
 		if !r.Ended.IsZero() {
 			took = r.Ended.Sub(r.Began).Round(time.Second).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Status, r.Began.Local().Format(time.DateTime), took, or(countsText(r.Stacks), "-"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, run.Status(r.Status).Word(), r.Began.Local().Format(time.DateTime), took, or(countsText(r.Stacks), "-"))
 	}
 	return w.Flush()
 }

@@ -149,7 +149,7 @@ func (s *show) stack(is run.StackView) {
 		s.write(event{Event: "stack", Stack: &is})
 		return
 	}
-	fmt.Fprintf(s.out, "  %-10s %s%s\n", is.Status, is.Name, about(is))
+	fmt.Fprintf(s.out, "  %-10s %s%s\n", is.Status.Word(), is.Name, about(is))
 }
 
 // about returns the description of a stack besides its name and its status.
@@ -223,7 +223,7 @@ func (s *show) end(now watch.State) {
 func countsText(counts map[run.Status]int) string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
+		parts = append(parts, fmt.Sprintf("%d %s", counts[status], status.Word()))
 	}
 	return strings.Join(parts, ", ")
 }

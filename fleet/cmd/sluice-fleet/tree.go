@@ -158,7 +158,7 @@ func stackLine(s run.StackView, p run.Progress) string {
 	if entry := entryOf(name); entry != "" {
 		name = "  " + strings.TrimPrefix(name, entry+"/")
 	}
-	line := fmt.Sprintf("%s %s %s", styles[s.Status].Render(marks[s.Status]), name, styles[s.Status].Render(string(s.Status)))
+	line := fmt.Sprintf("%s %s %s", styles[s.Status].Render(marks[s.Status]), name, styles[s.Status].Render(s.Status.Word()))
 	text := about(s)
 	if s.Status == run.Running && (p.Last != "" || p.Waits != "") {
 		text = ": " + progressText(p)
