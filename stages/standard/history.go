@@ -6,6 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // decided is the record of a decided registration that continues a recorded state, for later delete-before-replaces.
@@ -23,14 +25,32 @@ type history struct {
 
 // note keeps the record of a decided registration.
 func (h *history) note(d stages.Diffed, tasks []stages.Task) {
-	id, recorded := h.rooms.Base.ID(d.Claimed)
-	if !recorded || len(tasks) == 0 || d.Goal == nil {
+	id, recorded := h.rooms.Base.ID(h.continued(d))
+	if !recorded || d.Goal == nil {
 		return
 	}
 	if h.decided == nil {
 		h.decided = make([]decided, len(h.rooms.Base.Resources))
 	}
-	h.decided[id] = decided{tasks[len(tasks)-1].ID, true, d.Goal.IsRetained()}
+	is := decided{retains: d.Goal.IsRetained()}
+	if d.Claimed != nil && len(tasks) > 0 {
+		is.last, is.hasTasks = tasks[len(tasks)-1].ID, true
+	}
+	h.decided[id] = is
+}
+
+// continued returns the recorded state that a registration continues, or has replaced by an import; nil if there is none.
+func (h *history) continued(d stages.Diffed) *state.Resource {
+	if d.Claimed != nil || d.Origin != stages.FromImport {
+		return d.Claimed
+	}
+	for _, u := range []urn.URN{d.URN, d.Alias} {
+		old := h.rooms.Base.Olds[u]
+		if by, claimed := h.rooms.Names.Claimant(old); claimed && by == d.Seq {
+			return old
+		}
+	}
+	return nil
 }
 
 // users returns the states that are deleted before a state (steps.md 5.3): its dependents, its children, and the dependents of a
