@@ -41,22 +41,22 @@ func (a *assembly) join(r *standard.Run) (standard.Assembly, error) {
 	for _, st := range a.engine.submitted.made {
 		submitted = pipeline.Via(submitted, st)
 	}
-	registered := via(r, pipeline.Via(submitted, own.Register), "Registered", a.engine.Registered)
-	located := via(r, pipeline.Via(registered, own.Lookup), "Located", a.engine.Located)
+	registered := via(r, pipeline.Via(submitted, own.Register), a.engine.Registered)
+	located := via(r, pipeline.Via(registered, own.Lookup), a.engine.Located)
 	if r.RefreshesEach() {
 		located = pipeline.Via(located, own.Refresh)
 	}
 	imported := pipeline.Via(located, own.Import)
-	checked := via(r, pipeline.Via(imported, own.Check), "Checked", a.engine.Checked)
-	analyzed := via(r, pipeline.Via(checked, own.Analyze), "Analyzed", a.engine.Analyzed)
-	diffed := via(r, pipeline.Via(analyzed, own.Diff), "Diffed", a.engine.Diffed)
-	built := via(r, pipeline.ViaActor(diffed, own.Build), "Built", a.engine.Built)
+	checked := via(r, pipeline.Via(imported, own.Check), a.engine.Checked)
+	analyzed := via(r, pipeline.Via(checked, own.Analyze), a.engine.Analyzed)
+	diffed := via(r, pipeline.Via(analyzed, own.Diff), a.engine.Diffed)
+	built := via(r, pipeline.ViaActor(diffed, own.Build), a.engine.Built)
 	joined := standard.Assembly{Drain: func(ctx context.Context, f pipeline.Flow[stages.Executed]) error { return a.finish(ctx, r, f) }}
 	if len(a.engine.Deleting.made) > 0 {
-		deletes := &slot.Group[stages.Deleting]{Slot: "Deleting", Stages: a.engine.Deleting.made, Refuse: r.Refuse}
+		deletes := &slot.Group[stages.Deleting]{Slot: a.engine.Deleting.name, Stages: a.engine.Deleting.made, Refuse: r.Refuse}
 		built, joined.Deleting = pipeline.Via(built, offer(deletes)), deletes.Pass
 	}
-	joined.Registrations = via(r, pipeline.ViaActor(built, own.Execute), "Executed", a.engine.Executed)
+	joined.Registrations = via(r, pipeline.ViaActor(built, own.Execute), a.engine.Executed)
 	return joined, nil
 }
 
@@ -71,9 +71,9 @@ func (a *assembly) replaceIn(own *standard.Stages, r *standard.Run) error {
 }
 
 // via adds the stages of a slot to a flow.
-func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], name string, s Slot[T]) pipeline.Flow[T] {
+func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
 	for _, st := range s.made {
-		f = pipeline.Via(f, slot.Guard(name, st, r.Refuse))
+		f = pipeline.Via(f, slot.Guard(s.name, st, r.Refuse))
 	}
 	return f
 }
@@ -110,7 +110,7 @@ func (a *assembly) finish(ctx context.Context, r *standard.Run, f pipeline.Flow[
 			return nil
 		},
 	})
-	return pipeline.Run(ctx, via(r, deleted, "Deleted", a.engine.Deleted), nil)
+	return pipeline.Run(ctx, via(r, deleted, a.engine.Deleted), nil)
 }
 
 // messages receives the messages of stages. It holds those of a constructor until there is a run.

@@ -9,6 +9,7 @@ import (
 // Slot is a place in the pipeline for stages that take and emit items of one type.
 type Slot[T any] struct {
 	makers []slot.Maker[T]
+	name   string                 // of made
 	made   []pipeline.Stage[T, T] // the stages of one operation
 }
 
@@ -31,6 +32,7 @@ func (s *Slot[T]) Insert(newStage func(stages.Operation) pipeline.Stage[T, T]) {
 
 // makeStages makes the stages for one operation.
 func (s *Slot[T]) makeStages(name string, op stages.Operation) (err error) {
+	s.name = name
 	s.made, err = slot.Make(name, op, s.makers)
 	return err
 }

@@ -56,6 +56,12 @@ func (e *ReportedError) Unwrap() error { return e.Err }
 // IsReported reports whether err only means that the run stopped because of a failure that is already recorded.
 func IsReported(err error) bool { return err != nil && errors.As(err, new(*ReportedError)) }
 
+// GoesOn reports whether err only means that one registration has failed, and the run goes on with the others.
+func GoesOn(err error) bool {
+	var reported *ReportedError
+	return errors.As(err, &reported) && reported.GoesOn
+}
+
 // SlotError reports that a stage that a caller put into the pipeline has broken the rules of its slot.
 type SlotError struct {
 	Slot  string // as the field of the engine

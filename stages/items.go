@@ -211,9 +211,9 @@ func (r Registered) Validate() error {
 
 func (r Registered) Subject() subject {
 	if r.Read != nil {
-		return subject{Parent: r.Read.Parent, Typ: r.Read.Type, Name: r.Read.Name}
+		return subject{Parent: r.Read.Parent, Typ: r.Read.Type, Name: r.Read.Name, Provider: r.Read.Provider}
 	}
-	return subject{Parent: r.Goal.Parent, Typ: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases}
+	return subject{Parent: r.Goal.Parent, Typ: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases, Provider: r.Goal.Provider}
 }
 
 // ReadGoal is a resource that a program reads and does not manage (steps.md 4.1).
@@ -531,4 +531,6 @@ type subject struct {
 	Typ     urn.Type
 	Name    string
 	Aliases []urn.Alias
+	// Provider is the reference of the provider.
+	Provider string
 }

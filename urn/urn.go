@@ -105,6 +105,15 @@ func (u URN) Name() string { return u.part(3) }
 // ShellQuoted returns the URN as a word for a POSIX shell: URNs have "$" in them, and may have quotes.
 func (u URN) ShellQuoted() string { return "'" + strings.ReplaceAll(string(u), "'", `'"'"'`) + "'" }
 
+// Strings returns the URNs as strings, in their order; nil for none.
+func Strings(us []URN) []string {
+	var out []string
+	for _, u := range us {
+		out = append(out, string(u))
+	}
+	return out
+}
+
 // SortedSet returns the distinct URNs in ascending order, nil for none: an order on the wire is arbitrary and must not reach a
 // state.
 func SortedSet(us []URN) []URN {

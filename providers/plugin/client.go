@@ -270,7 +270,7 @@ func (c *client) Call(ctx context.Context, req providers.CallRequest) (providers
 	}
 	msg.ArgDependencies = make(map[string]*pulumirpc.CallRequest_ArgumentDependencies, len(req.ArgDependencies))
 	for name, urns := range req.ArgDependencies {
-		msg.ArgDependencies[name] = &pulumirpc.CallRequest_ArgumentDependencies{Urns: texts(urns)}
+		msg.ArgDependencies[name] = &pulumirpc.CallRequest_ArgumentDependencies{Urns: urn.Strings(urns)}
 	}
 	if e.err != nil {
 		return providers.CallResponse{}, e.err
@@ -336,11 +336,11 @@ func (c *client) constructRequest(e *encoder, req providers.ConstructRequest) *p
 		Project: d.Project, Stack: d.Stack, Organization: d.Organization, Config: d.Config,
 		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel), MonitorEndpoint: e.monitor(d),
 		Type: string(req.Type), Name: req.Name, Parent: string(req.Parent),
-		Inputs: e.encode(req.Inputs, c.componentOutgoing()), Providers: req.Providers, Dependencies: texts(req.Dependencies),
+		Inputs: e.encode(req.Inputs, c.componentOutgoing()), Providers: req.Providers, Dependencies: urn.Strings(req.Dependencies),
 		Protect: req.Protect, Aliases: aliases(req.Aliases), AdditionalSecretOutputs: req.AdditionalSecretOutputs,
 		DeletedWith: string(req.DeletedWith), DeleteBeforeReplace: req.DeleteBeforeReplace, IgnoreChanges: req.IgnoreChanges,
 		ReplaceOnChanges: req.ReplaceOnChanges, RetainOnDelete: req.RetainOnDelete, AcceptsOutputValues: true,
-		ReplaceWith: texts(req.ReplaceWith), ResourceHooks: hooks(req.ResourceHooks), StackTraceHandle: req.StackTraceHandle,
+		ReplaceWith: urn.Strings(req.ReplaceWith), ResourceHooks: hooks(req.ResourceHooks), StackTraceHandle: req.StackTraceHandle,
 		CustomTimeouts: &pulumirpc.ConstructRequest_CustomTimeouts{
 			Create: seconds(req.CustomTimeouts.Create), Update: seconds(req.CustomTimeouts.Update),
 			Delete: seconds(req.CustomTimeouts.Delete), Read: seconds(req.CustomTimeouts.Read),
@@ -348,7 +348,7 @@ func (c *client) constructRequest(e *encoder, req providers.ConstructRequest) *p
 		InputDependencies: make(map[string]*pulumirpc.ConstructRequest_PropertyDependencies, len(req.InputDependencies)),
 	}
 	for name, urns := range req.InputDependencies {
-		msg.InputDependencies[name] = &pulumirpc.ConstructRequest_PropertyDependencies{Urns: texts(urns)}
+		msg.InputDependencies[name] = &pulumirpc.ConstructRequest_PropertyDependencies{Urns: urn.Strings(urns)}
 	}
 	if !req.ReplacementTrigger.IsNull() && e.err == nil {
 		msg.ReplacementTrigger, e.err = property.MarshalValue(req.ReplacementTrigger, c.outgoing(property.KeepUnknowns))

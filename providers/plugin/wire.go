@@ -111,14 +111,6 @@ func failures(list []*pulumirpc.CheckFailure) []providers.CheckFailure {
 	return out
 }
 
-func texts(list []urn.URN) []string {
-	var out []string
-	for _, u := range list {
-		out = append(out, string(u))
-	}
-	return out
-}
-
 // seconds writes a timeout in the form of Go durations; "" is the default.
 func seconds(s float64) string {
 	if s == 0 {

@@ -35,11 +35,11 @@ func analyzeStackRequest(rs []stages.StackResource) (*pulumirpc.AnalyzeStackRequ
 		if err != nil {
 			return nil, err
 		}
-		x.Parent, x.Dependencies = string(r.Options.Parent), texts(r.Dependencies)
+		x.Parent, x.Dependencies = string(r.Options.Parent), urn.Strings(r.Dependencies)
 		x.PropertyDependencies = map[string]*pulumirpc.AnalyzerPropertyDependencies{}
 		for name, on := range r.PropertyDependencies {
 			if len(on) > 0 {
-				x.PropertyDependencies[name] = &pulumirpc.AnalyzerPropertyDependencies{Urns: texts(on)}
+				x.PropertyDependencies[name] = &pulumirpc.AnalyzerPropertyDependencies{Urns: urn.Strings(on)}
 			}
 		}
 		req.Resources = append(req.Resources, x)
@@ -58,7 +58,7 @@ func analyzerResource(r stages.Analysis) (*pulumirpc.AnalyzerResource, error) {
 		Options: &pulumirpc.AnalyzerResourceOptions{
 			Protect: o.Protect, IgnoreChanges: o.IgnoreChanges, DeleteBeforeReplaceDefined: o.DeleteBeforeReplace != nil,
 			DeleteBeforeReplace: o.DeleteBeforeReplace != nil && *o.DeleteBeforeReplace, AdditionalSecretOutputs: o.AdditionalSecretOutputs,
-			Aliases: texts(o.Aliases), Parent: string(o.Parent),
+			Aliases: urn.Strings(o.Aliases), Parent: string(o.Parent),
 			CustomTimeouts: &pulumirpc.AnalyzerResourceOptions_CustomTimeouts{
 				Create: o.CustomTimeouts.Create, Update: o.CustomTimeouts.Update, Delete: o.CustomTimeouts.Delete, Read: o.CustomTimeouts.Read,
 			},
@@ -72,14 +72,6 @@ func analyzerResource(r stages.Analysis) (*pulumirpc.AnalyzerResource, error) {
 		out.Provider = &pulumirpc.AnalyzerProviderResource{Urn: string(p.URN), Type: string(p.Type), Name: p.Name, Properties: inputs}
 	}
 	return out, nil
-}
-
-func texts(urns []urn.URN) []string {
-	var out []string
-	for _, u := range urns {
-		out = append(out, string(u))
-	}
-	return out
 }
 
 func findings(answer *pulumirpc.AnalyzeResponse) stages.Findings {

@@ -2,7 +2,6 @@ package standard
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -35,8 +34,7 @@ type questioner struct {
 func (qr *questioner) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil {
 		a, err := qr.recheck(ctx, *q.recheck)
-		var reported *stages.ReportedError
-		if errors.As(err, &reported) && reported.GoesOn {
+		if stages.GoesOn(err) {
 			return Answer{recheck: q.recheck, err: err}, nil
 		}
 		return a, err

@@ -386,7 +386,7 @@ func (s *Server) Call(ctx context.Context, req *pulumirpc.CallRequest) (*pulumir
 		ReturnDependencies: map[string]*pulumirpc.CallResponse_ReturnDependencies{},
 	}
 	for name, list := range answer.ReturnDependencies {
-		out.ReturnDependencies[name] = &pulumirpc.CallResponse_ReturnDependencies{Urns: texts(list)}
+		out.ReturnDependencies[name] = &pulumirpc.CallResponse_ReturnDependencies{Urns: urn.Strings(list)}
 	}
 	return out, fault(c.err)
 }
@@ -417,7 +417,7 @@ func (s *Server) Construct(ctx context.Context, req *pulumirpc.ConstructRequest)
 		StateDependencies: map[string]*pulumirpc.ConstructResponse_PropertyDependencies{},
 	}
 	for name, list := range answer.OutputDependency {
-		out.StateDependencies[name] = &pulumirpc.ConstructResponse_PropertyDependencies{Urns: texts(list)}
+		out.StateDependencies[name] = &pulumirpc.ConstructResponse_PropertyDependencies{Urns: urn.Strings(list)}
 	}
 	return out, fault(c.err)
 }
@@ -426,14 +426,6 @@ func urns(list []string) []urn.URN {
 	var out []urn.URN
 	for _, u := range list {
 		out = append(out, urn.URN(u))
-	}
-	return out
-}
-
-func texts(list []urn.URN) []string {
-	var out []string
-	for _, u := range list {
-		out = append(out, string(u))
 	}
 	return out
 }

@@ -217,8 +217,7 @@ func (c *Control) FailRegistration(l stages.Located, code int, err error) error 
 // PassOn returns nil for an error of [Control.FailRegistration] with which the run goes on, and sets the course of the registration. It returns any
 // other error.
 func (c *Control) PassOn(l *stages.Located, err error) error {
-	var reported *stages.ReportedError
-	if !errors.As(err, &reported) || !reported.GoesOn {
+	if !stages.GoesOn(err) {
 		return err
 	}
 	l.Course, l.Reply = stages.Refused, &stages.RegisterReply{URN: l.URN, Result: stages.Fail}
@@ -248,7 +247,7 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 		defer c.Halt()
 	}
 	switch {
-	case c.HasFailed() && (!c.DryRun() || c.IsHalted() || shown && !c.Failed.hasSaid()), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
+	case c.HasFailed() && (!c.DryRun() || c.IsHalted() || shown && !c.Failed.hasLogged()), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
 	case errors.Is(err, stages.ErrShutDown):
 		c.Failed.mu.Lock()
 		defer c.Failed.mu.Unlock()
@@ -262,9 +261,7 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 
 // HasProgramFailed reports whether the program of a preview has ended with an error.
 func (c *Control) HasProgramFailed() bool {
-	c.Failed.mu.Lock()
-	defer c.Failed.mu.Unlock()
-	return c.Failed.program
+	return c.Failed.hasProgram()
 }
 
 // JudgeProgram records that the program ended because the run was over, unless another failure explains it.

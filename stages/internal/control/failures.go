@@ -53,8 +53,15 @@ func (f *failures) failProgram() {
 	f.program = true
 }
 
-// hasSaid reports whether the program has logged an error.
-func (f *failures) hasSaid() bool {
+// hasProgram reports whether the program of a preview has failed.
+func (f *failures) hasProgram() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.program
+}
+
+// hasLogged reports whether the program has logged an error.
+func (f *failures) hasLogged() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.ofProgram) > 0

@@ -142,15 +142,8 @@ func (w *NamesWriter) hasFailed(u urn.URN) bool {
 
 // LacksProvider reports whether the provider of a registration or a read has failed.
 func (w *NamesWriter) LacksProvider(l stages.Located) bool {
-	ref, err := urn.ParseProviderRef(providerOf(l))
+	ref, err := urn.ParseProviderRef(l.Subject().Provider)
 	return err == nil && w.hasFailed(ref.URN)
-}
-
-func providerOf(l stages.Located) string {
-	if l.Read != nil {
-		return l.Read.Provider
-	}
-	return l.Goal.Provider
 }
 
 func relation(k graph.Kind) string {

@@ -290,13 +290,7 @@ func (ex *Executor) causeOfRefusal(b stages.Built) urn.URN {
 	if b.Reply.Result != stages.Skip {
 		return b.URN
 	}
-	provider := ""
-	if b.Goal != nil {
-		provider = b.Goal.Provider
-	} else {
-		provider = b.Read.Provider
-	}
-	ref, err := urn.ParseProviderRef(provider)
+	ref, err := urn.ParseProviderRef(b.Subject().Provider)
 	if err != nil {
 		return b.URN
 	}
