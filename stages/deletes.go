@@ -16,7 +16,8 @@ type Deleting struct {
 	Internal bool // a default provider: neither shown nor counted
 	// Seq is the number of the registration whose replacement needs the delete, or [EndPhaseSeq].
 	Seq int
-	// RetainedNow is true for an object that stays because the program declares retainOnDelete now, and Old did not.
+	// RetainedNow is true for an object that stays because the program declares retainOnDelete now, and Old did not, or
+	// because an import has recorded it anew.
 	RetainedNow bool
 }
 

@@ -33,7 +33,8 @@ type StepInfo struct {
 	Provider     string
 	Internal     bool // not shown and not counted (steps.md 1.6)
 	Reason       Reason
-	// RetainedNow is true for the delete of an old object that stays because the program declares retainOnDelete now, and Old did not.
+	// RetainedNow is true for the delete of an old object that stays because the program declares retainOnDelete now, and Old did not, or
+	// because an import has recorded it anew.
 	RetainedNow bool
 	// CurrentURN is the URN of the resource whose old object the step removes, if this run has found that resource by an alias; "" if
 	// it is URN, or not known yet.

@@ -171,7 +171,7 @@ func (cl *closures) deletesOf(c *closure.Root, all []closure.Member) (deletes ma
 			return nil, nil, cl.control.FailRegistration(c.D.Located, 0,
 				&state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: c.D.URN})
 		default:
-			deletes[m.ID] = memberStep(m, m.Res == cl.rooms.Base.StandIn(m.Res.URN))
+			deletes[m.ID] = memberStep(m, m.Res == cl.rooms.Base.StandIn(m.Res.URN), cl.rooms.IsTakenOver(m.Res))
 		}
 	}
 	return deletes, slices.DeleteFunc(slices.Clone(all), func(m closure.Member) bool { return shared[m.ID] }), nil

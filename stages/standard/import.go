@@ -108,10 +108,8 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 		return l, err
 	}
 	i.executor.Reporter.Expect(steps...)
-	for _, d := range i.rooms.Decisions.DeletionsOf(l.Claimed) {
-		if err := i.rooms.Progress.Await(ctx, d.Root, rooms.Over); err != nil {
-			return l, err
-		}
+	if err := i.awaitDeletions(ctx, l, s.New); err != nil {
+		return l, err
 	}
 	reply, err := i.takeImport(l, steps)
 	imported := i.rooms.Outcomes.Of(s)
@@ -124,6 +122,27 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	}
 	l.Old, l.Claimed, l.Origin = imported.Made, nil, stages.FromImport
 	return l, nil
+}
+
+// awaitDeletions waits for the deletes of closures that concern an import: those of the recorded state that it replaces, and those of old
+// copies of the object, which a closure of an earlier registration may delete.
+func (i *importer) awaitDeletions(ctx context.Context, l stages.Located, imported *state.Resource) error {
+	olds := i.rooms.Base.OldCopiesOf(imported)
+	if len(olds) > 0 {
+		for seq := 1; seq < l.Seq; seq++ {
+			if err := i.rooms.Progress.Await(ctx, seq, rooms.Decided); err != nil {
+				return err
+			}
+		}
+	}
+	for _, old := range append(olds, l.Claimed) {
+		for _, d := range i.rooms.Decisions.DeletionsOf(old) {
+			if err := i.rooms.Progress.Await(ctx, d.Root, rooms.Over); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // mayReplace refuses an import that would replace a protected recorded object (decision 0191). A preview goes on. If a closure has

@@ -71,10 +71,12 @@ func deleteFirstStep(d stages.Diffed) *stages.Decision {
 	return s
 }
 
-// memberStep makes the delete of a member of a closure. A stand-in is an old copy that stands in for a name.
-func memberStep(m closure.Member, isStandIn bool) *stages.Decision {
+// memberStep makes the delete of a member of a closure. A stand-in is an old copy that stands in for a name; one that is taken over has an
+// object that an import has recorded anew.
+func memberStep(m closure.Member, isStandIn, isTakenOver bool) *stages.Decision {
 	s := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpDelete, URN: m.Res.URN, Type: m.Res.Type, Old: m.Res, Provider: m.Res.Provider, Internal: m.Res.URN.IsDefaultProvider(), Reason: m.Why,
+		RetainedNow: isTakenOver,
 	}}
 	switch {
 	case !m.Res.Delete:

@@ -91,7 +91,7 @@ func (s *superseded) add(id graph.ID) {
 	res := s.history.rooms.Base.Resources[id]
 	d := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
-		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete,
+		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete || s.history.rooms.IsTakenOver(res),
 	}}
 	if now := s.history.rooms.Names.NewNameOf(res.URN); !s.history.isOldCopy(id) && now != res.URN {
 		d.CurrentURN = now

@@ -198,7 +198,11 @@ func (h *history) again(i int, first *attempt) {
 		deletedRead := strings.Contains(a.err.Error(), "does not exist")
 		// The refresh has recorded a read under a name that is also an alias of a resource that it does not create (steps.md 2.4).
 		aliasedRead := op.Do == Refresh && strings.Contains(a.err.Error(), "Duplicate resource alias")
-		if !deletedRead && !aliasedRead {
+		switch {
+		case deletedRead, aliasedRead:
+		case len(a.readChanged(first.calls, func(readCall, *call) bool { return true })) > 0:
+			h.Excused[string(shared)]++ // the first one has changed or deleted the object of a resource under another name
+		default:
 			h.fault("%s %d: done a second time it fails: %v", op.Do, i, a.err)
 		}
 		return

@@ -360,6 +360,9 @@ func (a verification) verifyDeletes() {
 	at := map[urn.URN][]*call{}
 	for _, r := range a.remaining() {
 		own := late[object{r.URN, r.ID}]
+		if r.Delete && r.RetainOnDelete {
+			own = nil // an import has taken its object over: the call is that of the other state
+		}
 		if own != nil && r.External && !a.isManagedToo(r.ID) {
 			a.fault("the object %s of %s is deleted, which the stack does not manage", r.ID, r.URN)
 		}

@@ -203,7 +203,33 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 			CurrentURN: ph.renamedTo(res),
 		}}
 	}
+	ph.retainImported(steps)
 	return steps, left
+}
+
+// retainImported makes deletes retain the objects that imports have recorded in other states, too (decision 0236). If the other state is
+// deleted as well, one of the two deletes the object.
+func (ph *Phase) retainImported(steps map[graph.ID]*stages.Decision) {
+	ids, going := map[string]bool{}, map[*state.Resource]*stages.Decision{}
+	for _, s := range steps {
+		if s.Old.Custom && s.Old.ID != "" && !s.Retains() {
+			ids[s.Old.ID], going[s.Old] = true, s
+		}
+	}
+	if len(going) == 0 {
+		return
+	}
+	live := ph.Rooms.LiveOf(ids)
+	for old, s := range going {
+		for _, other := range live {
+			its := going[other]
+			isImported := other.ImportID != "" || old.ImportID != "" && !old.Delete
+			deletesIt := its != nil && !old.Delete && s.Rank.Compare(its.Rank) < 0
+			if isImported && rooms.IsObjectOf(old, other) && !deletesIt {
+				s.RetainedNow = true
+			}
+		}
+	}
 }
 
 // endStepFor returns the step of the end phase for a state, and its reason; "" is no step. declared is true for a state that the

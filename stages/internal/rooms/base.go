@@ -17,6 +17,7 @@ type Base struct {
 	Graph     *graph.Graph                  // its nodes are positions in Resources
 	Providers map[string]*state.Resource    // by reference
 	Attached  map[urn.URN][]graph.ID        // resources that are replaced or deleted with a URN, in base order
+	OldCopies []*state.Resource             // those awaiting deletion, apart from views, in base order
 
 	ids       map[*state.Resource]graph.ID
 	expanding sync.Once // guards expanded
@@ -54,8 +55,11 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 		at[u] = append(at[u], id)
 		b.All[res.URN] = append(b.All[res.URN], res)
 		b.ids[res] = id
-		if !res.Delete {
+		switch {
+		case !res.Delete:
 			b.Olds[res.URN] = res
+		case res.ViewOf == "":
+			b.OldCopies = append(b.OldCopies, res)
 		}
 		if res.Type.IsProvider() {
 			b.Providers[urn.ProviderRef{URN: res.URN, ID: res.ID}.String()] = res

@@ -275,7 +275,9 @@ func (pf *performer) applyPlannedImport(s *InProgress) applied {
 	if err := pf.checkImported(s, final, found); err != nil {
 		return Failed(err)
 	}
-	return applied{Final: final}
+	a := applied{Final: final}
+	pf.rooms.TakeOver(final, &a.Change)
+	return a
 }
 
 // withSupplied adds the values that the user has supplied to those that a provider reports. The provider takes precedence, except
@@ -361,8 +363,14 @@ func (pf *performer) applyImport(s *InProgress) applied {
 	final.Created, final.Modified = now, now
 	a := applied{Final: final}
 	if s.Superseded != nil {
-		pf.rooms.Supersede(s.Superseded, s.New, &a.Change)
+		by := s.New
+		if rooms.IsObjectOf(s.Superseded, final) { // the given ID is another form of it
+			by = by.Clone()
+			by.RetainOnDelete = true
+		}
+		pf.rooms.Supersede(s.Superseded, by, &a.Change)
 	}
+	pf.rooms.TakeOver(final, &a.Change)
 	return a
 }
 

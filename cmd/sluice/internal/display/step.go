@@ -103,6 +103,9 @@ func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 		}
 		said = "unchanged"
 	}
+	if s.Retains() && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
+		said += " (its object is retained)"
+	}
 	return p.fateAs(said, s, took)
 }
 
