@@ -106,8 +106,11 @@ func (w *world) apply(e Edit) {
 	case Vanish:
 		w.vanish(old)
 	case PendingOperation:
-		s := *w.snapshot
-		s.Pending = append(slices.Clone(s.Pending), state.Pending{Type: state.Creating, Resource: old.Clone()})
+		s, begun := *w.snapshot, state.Creating
+		if old.External {
+			begun = state.Reading
+		}
+		s.Pending = append(slices.Clone(s.Pending), state.Pending{Type: begun, Resource: old.Clone()})
 		w.snapshot = &s
 	case Interrupted:
 		if isManaged(old) {
