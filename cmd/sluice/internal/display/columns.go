@@ -50,11 +50,26 @@ func (l layout) narrowed(c columns) columns {
 	width := l.width()
 	room := width - besides - min(minFate, width/4)
 	if !l.urns {
-		kinds := min(room-min(c.names, width/4), width-besides+1-c.names)
+		names := c.names
+		if names > width/3 { // it takes a line of its own in any case
+			names = width / 4
+		}
+		kinds := min(room-names, width-besides+1-c.names)
 		c.kinds = min(c.kinds, max(kinds, width/3))
 	}
 	c.names = min(c.names, max(room-c.kinds, 0))
 	return c
+}
+
+// Narrowed returns the widths of the columns of types and names that fit a screen of this width, in cells.
+func Narrowed(width, kinds, names int) (narrowKinds, narrowNames int) {
+	c := layout{width: func() int { return width }}.narrowed(columns{kinds, names})
+	return c.kinds, c.names
+}
+
+// Shortened cuts the beginning of a type that is wider than a column of a screen.
+func Shortened(kind string, width int) string {
+	return layout{width: func() int { return width }}.shortened(kind, width)
 }
 
 // shortened cuts the beginning of a type that is wider than its column on a terminal: the end says what it is.

@@ -367,26 +367,26 @@ func (m *model) scroll(room int) {
 func (m *model) rows(s display.Sight, lines []line, more int) []string {
 	type cells struct {
 		display.Row
-		left string
+		branch string
 	}
 	var rows []cells
 	kinds, names := 0, 0
 	for _, l := range lines {
 		if l.node == nil {
-			rows = append(rows, cells{left: faint.Render(l.branch + l.others)})
+			rows = append(rows, cells{branch: faint.Render(l.branch + l.others)})
 			continue
 		}
 		row := s.Row(l.node)
-		c := cells{row, faint.Render(l.branch) + row.Kind}
-		kinds = max(kinds, min(lipgloss.Width(c.left), m.width/2))
+		kinds = max(kinds, min(lipgloss.Width(l.branch+row.Kind), m.width/2))
 		names = max(names, min(lipgloss.Width(row.Name), m.width/3))
-		rows = append(rows, c)
+		rows = append(rows, cells{row, l.branch})
 	}
+	kinds, names = display.Narrowed(m.width, kinds, names)
 	out := make([]string, len(rows))
 	for i, r := range rows {
 		n := lines[i].node
 		if n == nil {
-			out[i] = "    " + r.left
+			out[i] = "    " + r.branch
 			continue
 		}
 		sign := " "
@@ -397,7 +397,8 @@ func (m *model) rows(s display.Sight, lines []line, more int) []string {
 			sign = failing.Render("✗")
 		}
 		name := ansi.Truncate(r.Name, names, "…")
-		out[i] = sign + r.Mark + " " + fit(r.left, kinds) + " " + fit(name, names) + " " + r.Fate
+		left := faint.Render(r.branch) + display.Shortened(r.Kind, max(kinds-lipgloss.Width(r.branch), 0))
+		out[i] = sign + r.Mark + " " + fit(left, kinds) + " " + fit(name, names) + " " + r.Fate
 		if n.URN == m.selected {
 			out[i] = selected.Render(fit(ansi.Strip(out[i]), m.width))
 		}
