@@ -109,3 +109,18 @@ func TestUnusualValues(t *testing.T) {
 		})
 	}
 }
+
+func TestStackReferencesArePartOfTheSDKs(t *testing.T) {
+	p := Program{Resources: []*state.Resource{
+		resource("pulumi:pulumi:StackReference", "network", "org/network/dev", mapOf("name", "org/network/dev")),
+	}}
+	for runtime, want := range map[string]string{
+		"nodejs": "const network = new pulumi.StackReference(\"network\", {\n    name: \"org/network/dev\",\n});",
+		"python": "network = pulumi.StackReference(\"network\",\n    stack_name=\"org/network/dev\")",
+		"java":   "var network = new StackReference(\"network\", StackReferenceArgs.builder()\n            .name(\"org/network/dev\")",
+	} {
+		got, err := Generate(runtime, p)
+		require.NoError(t, err)
+		require.Contains(t, string(got), want)
+	}
+}

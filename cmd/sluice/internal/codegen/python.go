@@ -198,7 +198,11 @@ func (w *pythonWriter) resource(out *bytes.Buffer, d *declaration) {
 	if d.isLocal {
 		class, names = "pulumi.ComponentResource", pythonString(string(d.token))+", "+names
 	}
-	arguments := w.arguments(d.properties, pythonParameter, "")
+	spell := pythonParameter
+	if d.token == "pulumi:pulumi:StackReference" {
+		spell = func(string) string { return "stack_name" } // its only property is the name of the stack
+	}
+	arguments := w.arguments(d.properties, spell, "")
 	if options := w.options(d); options != "" {
 		arguments = append(arguments, "opts="+options)
 	}
