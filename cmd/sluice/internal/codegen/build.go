@@ -38,7 +38,13 @@ type builder struct {
 	settings  []string
 	current   *declaration
 	isPlain   bool // the property that is being built does not accept outputs
+	zeros     int  // the number of placeholders in the current declaration
 }
+
+// mostZeros is the number of placeholders from which a declaration gets no more of them inside of objects: types that require each other can
+// need any number.
+const mostZeros = 1000
+
 
 // shortestID is the length from which a text equal to an ID is taken for a reference: shorter ones are often words.
 const shortestID = 4
@@ -73,7 +79,7 @@ func (b *builder) build() *document {
 
 func (b *builder) declare(r *state.Resource) *declaration {
 	d := &declaration{state: r, variable: b.variables[r.URN], token: r.Type, isLocal: !r.Custom && r.Provider == ""}
-	b.current = d
+	b.current, b.zeros = d, 0
 	pkg := r.Type.Package()
 	if r.Type.IsProvider() {
 		pkg = r.Type.ProviderPackage()
@@ -238,7 +244,7 @@ func (b *builder) zero(p propertySpec, within ...urn.Type) expression {
 		out := object{typ: t}
 		if named := b.current.pkg.named(t.token); named != nil && !slices.Contains(within, t.token) {
 			for _, p := range named.properties {
-				if p.isRequired {
+				if b.zeros++; p.isRequired && b.zeros < mostZeros {
 					out.fields = append(out.fields, field{p.name, p, b.zero(p, append(slices.Clone(within), t.token)...)})
 				}
 			}
@@ -366,7 +372,8 @@ func (b *builder) referenceTo(r property.Reference, t *typeSpec) expression {
 
 // setting reads a secret from the configuration. The key is derived from the path of the secret.
 func (b *builder) setting(v property.Value, t *typeSpec, path []string) expression {
-	key := identifier(strings.Join(path, "-"))
+	variable := strings.ReplaceAll(path[0], "_", "-") // of a language that writes my_bucket
+	key := identifier(strings.Join(append([]string{variable}, path[1:]...), "-"))
 	unused := key
 	for i := 2; b.keys[unused]; i++ {
 		unused = fmt.Sprintf("%s%d", key, i)

@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -122,5 +123,27 @@ func TestStackReferencesArePartOfTheSDKs(t *testing.T) {
 		got, err := Generate(runtime, p)
 		require.NoError(t, err)
 		require.Contains(t, string(got), want)
+	}
+}
+
+func TestPlaceholdersOfTypesThatRequireEachOtherEnd(t *testing.T) {
+	types, properties, required := []string{}, []string{}, []string{}
+	for i := range 20 {
+		properties = append(properties, fmt.Sprintf(`"p%d": {"$ref": "#/types/cloud:index:T%d"}`, i, i))
+		required = append(required, fmt.Sprintf(`"p%d"`, i))
+	}
+	for i := range 20 {
+		types = append(types, fmt.Sprintf(`"cloud:index:T%d": {"type": "object", "properties": {%s}, "required": [%s]}`, i,
+			strings.Join(properties, ","), strings.Join(required, ",")))
+	}
+	schema, err := ParseSchema(fmt.Sprintf(`{"name": "cloud", "types": {%s}, "resources": {"cloud:index:Thing": {
+		"inputProperties": {"first": {"$ref": "#/types/cloud:index:T0"}}, "requiredInputs": ["first"]}}}`, strings.Join(types, ",")))
+	require.NoError(t, err)
+	for _, runtime := range Runtimes() {
+		got, err := Generate(runtime, Program{
+			Schemas: map[string]*Schema{defaultRef: schema}, Resources: []*state.Resource{resource("cloud:index:Thing", "a", "a", property.Map{})},
+		})
+		require.NoError(t, err)
+		require.Less(t, len(got), 1<<20, runtime)
 	}
 }
