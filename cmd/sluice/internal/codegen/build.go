@@ -45,7 +45,6 @@ type builder struct {
 // need any number.
 const mostZeros = 1000
 
-
 // shortestID is the length from which a text equal to an ID is taken for a reference: shorter ones are often words.
 const shortestID = 4
 
