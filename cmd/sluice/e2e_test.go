@@ -33,7 +33,8 @@ func TestEndToEnd(t *testing.T) {
 // TestOtherLanguages runs the scripts in testdata/languages with real programs that use the SDKs for Node.js, Python and Java, too.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
-// `symlink venv -> $PYTHON_VENV`. $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
+// `symlink venv -> $PYTHON_VENV`, or one with packages of resources and a type checker by `symlink venv -> $TYPED_VENV`.
+// $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
 func TestOtherLanguages(t *testing.T) {
 	tier.Slow(t, "Node.js, Python and Java")
 	t.Parallel()
@@ -41,6 +42,8 @@ func TestOtherLanguages(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))
 	venv, err := pythonsdk.Install("../../source/python/testdata/program")
+	require.NoError(t, err)
+	typed, err := pythonsdk.Install("testdata/typed")
 	require.NoError(t, err)
 	downloadJavaSDK(t)
 	tools := t.TempDir()
@@ -59,6 +62,7 @@ func TestOtherLanguages(t *testing.T) {
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("PYTHON_VENV", venv)
+		e.Setenv("TYPED_VENV", typed)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("STRIPPING_NODE", stripping)
 		e.Vars = append(e.Vars, javasdk.Variables()...)

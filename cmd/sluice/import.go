@@ -41,7 +41,8 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 		Use:   "import [TYPE NAME ID | -- ARGUMENT...]",
 		Short: "Take existing resources under management",
 		Long: "Read existing resources from their providers, record them in the state of the stack, and print the declarations that\n" +
-			"you copy into the program. The resources do not change, and the program does not run.\n\n" +
+			"you copy into the program: in YAML, TypeScript, Python, Go or Java. The resources do not change, and the program does\n" +
+			"not run.\n\n" +
 			"To import one resource, give its type, in full or as displays show it, a name for it and its ID:\n\n" +
 			"  sluice import aws:s3/bucket:Bucket logs my-log-bucket\n\n" +
 			"To import many, list them in a JSON file. `sluice preview --import-file FILE` writes such a file for everything that\n" +

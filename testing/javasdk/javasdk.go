@@ -61,3 +61,19 @@ func Install(dir string) error {
 	}
 	return os.WriteFile(done, nil, 0o600)
 }
+
+// ClassPath returns the class path of the dependencies of the Maven project in dir, after [Install]. The file for it is made in a directory of
+// the caller.
+func ClassPath(dir, temp string) (string, error) {
+	if err := Install(dir); err != nil {
+		return "", err
+	}
+	file := filepath.Join(temp, "classpath")
+	cmd := exec.Command("mvn", "--batch-mode", "--quiet", "--offline", "dependency:build-classpath", "-Dmdep.outputFile="+file)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), Variables()...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("mvn in %s, which gives the class path to the tests of Java programs: %w\n%s", dir, err, out)
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
+}

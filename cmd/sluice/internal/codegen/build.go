@@ -37,7 +37,13 @@ type builder struct {
 	keys      map[string]bool   // the keys of settings that are used
 	settings  []string
 	current   *declaration
+	isPlain   bool // the property that is being built does not accept outputs
+	zeros     int  // the number of placeholders in the current declaration
 }
+
+// mostZeros is the number of placeholders from which a declaration gets no more of them inside of objects: types that require each other can
+// need any number.
+const mostZeros = 1000
 
 // shortestID is the length from which a text equal to an ID is taken for a reference: shorter ones are often words.
 const shortestID = 4
@@ -72,7 +78,7 @@ func (b *builder) build() *document {
 
 func (b *builder) declare(r *state.Resource) *declaration {
 	d := &declaration{state: r, variable: b.variables[r.URN], token: r.Type, isLocal: !r.Custom && r.Provider == ""}
-	b.current = d
+	b.current, b.zeros = d, 0
 	pkg := r.Type.Package()
 	if r.Type.IsProvider() {
 		pkg = r.Type.ProviderPackage()
@@ -128,12 +134,18 @@ func (b *builder) typed(s *shape, m property.Map, isSecret bool, path []string) 
 		v, ok := m.Get(p.name)
 		if inner, _ := v.Unwrap(); !ok || inner.IsNull() || inner.IsUnknown() {
 			if p.isRequired {
-				out = append(out, field{p.name, p, zero(p)})
+				out = append(out, field{p.name, p, b.zero(p)})
 				b.note("%s is required, but nothing is recorded for it.", place(path, p.name))
 			}
 			continue
 		}
+		if b.current.token.IsProvider() && len(path) == 1 {
+			v = decoded(v, p.typ)
+		}
+		outer := b.isPlain
+		b.isPlain = p.isPlain
 		out = append(out, field{p.name, p, b.value(v, p.typ, isSecret || p.isSecret, append(slices.Clone(path), p.name))})
+		b.isPlain = outer
 	}
 	for _, name := range m.Names() {
 		if _, ok := s.property(name); !ok && !property.IsInternalName(name) {
@@ -141,6 +153,43 @@ func (b *builder) typed(s *shape, m property.Map, isSecret bool, path []string) 
 		}
 	}
 	return out
+}
+
+// decoded returns an input of a provider: SDKs send those that are no texts as JSON, and declarations have the values.
+func decoded(v property.Value, t *typeSpec) property.Value {
+	inner, isSecret := v.Unwrap()
+	switch t.kindOf() {
+	case anyKind, stringKind, enumKind, unionKind, assetKind, archiveKind:
+		return v
+	}
+	var raw any
+	if !inner.IsString() || json.Unmarshal([]byte(inner.AsString()), &raw) != nil {
+		return v
+	}
+	value := valueOfJSON(raw)
+	if isSecret {
+		value = property.Secret(value)
+	}
+	return value
+}
+
+// valueOfJSON converts decoded JSON.
+func valueOfJSON(raw any) property.Value {
+	switch raw := raw.(type) {
+	case []any:
+		var elements []property.Value
+		for _, e := range raw {
+			elements = append(elements, valueOfJSON(e))
+		}
+		return property.ArrayOf(elements...)
+	case map[string]any:
+		m := map[string]property.Value{}
+		for name, e := range raw {
+			m[name] = valueOfJSON(e)
+		}
+		return property.Of(property.NewMap(m))
+	}
+	return scalarOf(raw)
 }
 
 // place formats a location inside a resource.
@@ -164,27 +213,42 @@ func (b *builder) untyped(m property.Map, isSecret bool, path []string) []field 
 	return out
 }
 
-// zero returns a value of a type.
-func zero(p propertySpec) expression {
+// zero returns a value of a type. An object gets its required properties, unless it contains itself.
+func (b *builder) zero(p propertySpec, within ...urn.Type) expression {
 	if len(p.constant) > 0 {
 		var v any
 		if json.Unmarshal(p.constant, &v) == nil {
-			if text, ok := v.(string); ok {
-				return literal{property.String(text), p.typ}
+			if value := scalarOf(v); !value.IsNull() {
+				return literal{value, p.typ}
 			}
 		}
 	}
-	switch p.typ.kindOf() {
+	switch t := p.typ; t.kindOf() {
 	case boolKind:
-		return literal{property.Bool(false), p.typ}
+		return literal{property.Bool(false), t}
 	case integerKind, numberKind:
-		return literal{property.Number(0), p.typ}
-	case stringKind, enumKind:
-		return literal{property.String(""), p.typ}
+		return literal{property.Number(0), t}
+	case stringKind:
+		return literal{property.String(""), t}
+	case enumKind:
+		if enum := b.current.pkg.named(t.token); enum != nil && len(enum.members) > 0 {
+			return literal{enum.members[0].value, t}
+		}
+		return literal{property.String(""), t}
 	case arrayKind:
-		return list{typ: p.typ}
-	case mapKind, objectKind:
-		return object{typ: p.typ}
+		return list{typ: t}
+	case mapKind:
+		return object{typ: t}
+	case objectKind:
+		out := object{typ: t}
+		if named := b.current.pkg.named(t.token); named != nil && !slices.Contains(within, t.token) {
+			for _, p := range named.properties {
+				if b.zeros++; p.isRequired && b.zeros < mostZeros {
+					out.fields = append(out.fields, field{p.name, p, b.zero(p, append(slices.Clone(within), t.token)...)})
+				}
+			}
+		}
+		return out
 	}
 	return literal{property.Null, p.typ}
 }
@@ -193,13 +257,18 @@ func zero(p propertySpec) expression {
 func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []string) expression {
 	inner, marked := v.Unwrap()
 	isSecret = isSecret || marked
-	if isSecret && b.program.ShowSecrets && marked {
+	if isSecret && b.program.ShowSecrets && marked && !b.isPlain {
 		return secretly{b.value(inner, t, false, path)}
 	}
 	if isSecret && b.program.ShowSecrets {
 		isSecret = false // the schema makes it secret
 	}
+	declared := t
 	t = b.current.pkg.narrowed(t, inner)
+	if isForeign := declared != nil && declared.isForeign; (isForeign || t == nil && declared.kindOf() != anyKind) &&
+		!inner.IsNull() && !inner.IsUnknown() && !inner.IsReference() {
+		return mismatched{b.value(inner, nil, isSecret, path)}
+	}
 	switch {
 	case inner.IsArray():
 		return b.array(inner.AsArray(), t, isSecret, path)
@@ -212,7 +281,7 @@ func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []str
 	case isSecret && !inner.IsNull() && !inner.IsUnknown():
 		return b.setting(inner, t, path)
 	case inner.IsString():
-		if variable := b.ids[inner.AsString()]; variable != "" && variable != b.current.variable && t.holdsText() {
+		if variable := b.ids[inner.AsString()]; variable != "" && variable != b.current.variable && t.holdsText() && !b.isPlain {
 			b.current.mentions = append(b.current.mentions, variable)
 			return idOf{variable, t}
 		}
@@ -290,7 +359,7 @@ func (b *builder) file(v property.Value, isSecret bool, path []string) expressio
 
 // referenceTo refers to a resource that occurs as a value. It refers to the ID, because that is what the state records.
 func (b *builder) referenceTo(r property.Reference, t *typeSpec) expression {
-	if variable, ok := b.variables[r.URN]; ok && variable != b.current.variable {
+	if variable, ok := b.variables[r.URN]; ok && variable != b.current.variable && !b.isPlain {
 		b.current.mentions = append(b.current.mentions, variable)
 		return idOf{variable, t}
 	}
@@ -302,13 +371,18 @@ func (b *builder) referenceTo(r property.Reference, t *typeSpec) expression {
 
 // setting reads a secret from the configuration. The key is derived from the path of the secret.
 func (b *builder) setting(v property.Value, t *typeSpec, path []string) expression {
-	key := identifier(strings.Join(path, "-"))
+	variable := strings.ReplaceAll(path[0], "_", "-") // of a language that writes my_bucket
+	key := identifier(strings.Join(append([]string{variable}, path[1:]...), "-"))
 	unused := key
 	for i := 2; b.keys[unused]; i++ {
 		unused = fmt.Sprintf("%s%d", key, i)
 	}
 	b.keys[unused] = true
 	b.settings = append(b.settings, unused)
+	var enum *typeSpec
+	if t.kindOf() == enumKind {
+		enum, t = t, t.element
+	}
 	switch {
 	case v.IsBool():
 		t = &typeSpec{kind: boolKind}
@@ -318,5 +392,5 @@ func (b *builder) setting(v property.Value, t *typeSpec, path []string) expressi
 	default:
 		t = &typeSpec{kind: stringKind}
 	}
-	return setting{unused, t}
+	return setting{unused, t, enum, b.isPlain}
 }

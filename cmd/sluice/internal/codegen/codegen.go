@@ -1,12 +1,18 @@
 package codegen
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // languages are the writers, by the runtime of the project.
 var languages = map[string]language{
-	"yaml":   {write: writeYAML, naming: naming{reserved: []string{"pulumi"}}},
-	"nodejs": {write: writeNode, naming: naming{reserved: nodeReserved, identifiers: true}},
-	"go":     {write: writeGo, naming: naming{reserved: goReserved, identifiers: true}},
+	"yaml":   {write: writeYAML, naming: naming{reserved: []string{"pulumi"}, spell: words}},
+	"nodejs": {write: writeNode, naming: naming{reserved: nodeReserved, spell: identifier, packageNames: importNames}},
+	"go":     {write: writeGo, naming: naming{reserved: goReserved, spell: identifier, packageNames: importNames}},
+	"python": {write: writePython, naming: naming{reserved: pythonReserved, spell: pythonVariable, packageNames: pythonImportNames}},
+	"java":   {write: writeJava, naming: naming{reserved: javaReserved, spell: javaVariable}},
 }
 
 type language struct {
@@ -19,6 +25,9 @@ func Supports(runtime string) bool {
 	_, ok := languages[runtime]
 	return ok
 }
+
+// Runtimes returns the runtimes for whose programs declarations can be written, in ascending order.
+func Runtimes() []string { return slices.Sorted(maps.Keys(languages)) }
 
 // Generate writes the declarations for programs of a runtime.
 func Generate(runtime string, p Program) ([]byte, error) {

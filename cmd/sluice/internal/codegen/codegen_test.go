@@ -112,7 +112,7 @@ func everything(t *testing.T) Program {
 }
 
 func TestDeclarationsOfEveryKindOfValue(t *testing.T) {
-	for runtime, file := range map[string]string{"yaml": "everything.yaml", "nodejs": "everything.ts", "go": "everything.go.txt"} {
+	for runtime, file := range map[string]string{"yaml": "everything.yaml", "nodejs": "everything.ts", "go": "everything.go.txt", "python": "everything.py", "java": "everything.java"} {
 		t.Run(runtime, func(t *testing.T) {
 			got, err := Generate(runtime, everything(t))
 			require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestDeclarationsOfEveryKindOfValue(t *testing.T) {
 }
 
 func TestSecretsAreWrittenOutWhenAskedFor(t *testing.T) {
-	for runtime, file := range map[string]string{"yaml": "secrets.yaml", "nodejs": "secrets.ts", "go": "secrets.go.txt"} {
+	for runtime, file := range map[string]string{"yaml": "secrets.yaml", "nodejs": "secrets.ts", "go": "secrets.go.txt", "python": "secrets.py", "java": "secrets.java"} {
 		t.Run(runtime, func(t *testing.T) {
 			p := everything(t)
 			p.Resources = p.Resources[1:3]
@@ -137,7 +137,7 @@ func TestSecretsAreWrittenOutWhenAskedFor(t *testing.T) {
 }
 
 func TestDeclarationsWithoutASchema(t *testing.T) {
-	for runtime, file := range map[string]string{"yaml": "unknown.yaml", "nodejs": "unknown.ts", "go": "unknown.go.txt"} {
+	for runtime, file := range map[string]string{"yaml": "unknown.yaml", "nodejs": "unknown.ts", "go": "unknown.go.txt", "python": "unknown.py", "java": "unknown.java"} {
 		t.Run(runtime, func(t *testing.T) {
 			p := everything(t)
 			p.Schemas = nil
@@ -215,7 +215,7 @@ func TestVariablesAreIdentifiersThatNothingElseHas(t *testing.T) {
 	p := everything(t)
 	p.Names = nil
 	p.Resources = nil
-	for _, name := range []string{"my-bucket", "my bucket", "class", "cloud", "1st", "日本", "err", "pulumi"} {
+	for _, name := range []string{"my-bucket", "my bucket", "class", "cloud", "1st", "日本", "err", "pulumi", "Top.secret", "in", "myVPCs", "ctx"} {
 		p.Resources = append(p.Resources, resource("cloud:index:Zone", name, name, property.Map{}))
 	}
 	variables := func(runtime string) []string {
@@ -225,9 +225,15 @@ func TestVariablesAreIdentifiersThatNothingElseHas(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"myBucket", "myBucket2", "class2", "cloud2", "r1st", "resource", "err", "pulumi2"}, variables("nodejs"))
-	require.Equal(t, []string{"myBucket", "myBucket2", "class", "cloud2", "r1st", "resource", "err2", "pulumi2"}, variables("go"))
-	require.Equal(t, []string{"my-bucket", "my_bucket", "class", "cloud", "1st", "__", "err", "pulumi2"}, variables("yaml"))
+	for runtime, want := range map[string]string{
+		"nodejs": "myBucket myBucket2 class2 cloud2 r1st resource err pulumi2 TopSecret in2 myVPCs ctx",
+		"go":     "myBucket myBucket2 class cloud2 r1st resource err2 pulumi2 TopSecret in myVPCs ctx2",
+		"yaml":   "my-bucket my_bucket class cloud 1st __ err pulumi2 Top_secret in myVPCs ctx",
+		"python": "my_bucket my_bucket2 class2 cloud2 r1st resource err pulumi2 top_secret in2 myVPCs ctx",
+		"java":   "myBucket myBucket2 class2 cloud r1st resource err pulumi topSecret in myVPCs ctx2",
+	} {
+		require.Equal(t, strings.Fields(want), variables(runtime), runtime)
+	}
 }
 
 func TestTypeScriptIsWellFormed(t *testing.T) {
@@ -255,7 +261,7 @@ func TestAMalformedSchemaIsAnError(t *testing.T) {
 }
 
 func TestOtherRuntimesHaveNoDeclarations(t *testing.T) {
-	require.False(t, Supports("python"))
-	_, err := Generate("python", everything(t))
-	require.ErrorContains(t, err, `"python"`)
+	require.False(t, Supports("dotnet"))
+	_, err := Generate("dotnet", everything(t))
+	require.ErrorContains(t, err, `"dotnet"`)
 }

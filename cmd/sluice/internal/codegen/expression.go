@@ -41,18 +41,23 @@ type (
 	}
 	// setting is a secret that is read from the configuration.
 	setting struct {
-		key string
-		typ *typeSpec // string, bool, integer or number
+		key     string
+		typ     *typeSpec // string, bool, integer or number
+		enum    *typeSpec // the enum that the value is a member of, or nil
+		isPlain bool      // an output is not accepted
 	}
 	// secretly is a value that is marked as secret.
 	secretly struct{ value expression }
+	// mismatched is a value that does not have the type in the schema.
+	mismatched struct{ value expression }
 )
 
-func (literal) isExpression()  {}
-func (list) isExpression()     {}
-func (object) isExpression()   {}
-func (asset) isExpression()    {}
-func (members) isExpression()  {}
-func (idOf) isExpression()     {}
-func (setting) isExpression()  {}
-func (secretly) isExpression() {}
+func (literal) isExpression()    {}
+func (list) isExpression()       {}
+func (object) isExpression()     {}
+func (asset) isExpression()      {}
+func (members) isExpression()    {}
+func (idOf) isExpression()       {}
+func (setting) isExpression()    {}
+func (secretly) isExpression()   {}
+func (mismatched) isExpression() {}

@@ -32,7 +32,7 @@ func FuzzSchema(f *testing.F) {
 				"tags", mapOf("plain", "x", "__proto__", "${z}"), "rules", []any{mapOf("days", 3), "x"}, "n", 0.5,
 				"password", property.Secret(property.String(secretText))))},
 		}
-		for _, runtime := range []string{"yaml", "nodejs", "go"} {
+		for _, runtime := range []string{"yaml", "nodejs", "go", "python", "java"} {
 			got, err := Generate(runtime, p)
 			require.NoError(t, err)
 			require.NotContains(t, string(got), secretText)

@@ -280,9 +280,15 @@ func (w *goWriter) value(e expression) string {
 	case idOf:
 		return e.variable + ".ID()"
 	case setting:
-		return "cfg." + goGetters[e.typ.kindOf()] + "(" + strconv.Quote(e.key) + ")"
+		getter := goGetters[e.typ.kindOf()]
+		if e.isPlain {
+			getter = strings.Replace(getter, "Secret", "", 1)
+		}
+		return "cfg." + getter + "(" + strconv.Quote(e.key) + ")"
 	case secretly:
 		return w.secretly(e)
+	case mismatched:
+		return w.value(e.value)
 	}
 	return "nil"
 }
@@ -354,6 +360,11 @@ func rawGo(l literal) string {
 
 // plain formats an expression for a field that takes Go values instead of inputs. An optional value is a pointer.
 func (w *goWriter) plain(e expression, optional bool) string {
+	if s, ok := e.(setting); ok && optional {
+		return map[kind]string{
+			stringKind: "pulumi.StringRef(", boolKind: "pulumi.BoolRef(", integerKind: "pulumi.IntRef(", numberKind: "pulumi.Float64Ref(",
+		}[s.typ.kindOf()] + w.value(e) + ")"
+	}
 	l, ok := e.(literal)
 	if !ok {
 		return w.value(e)

@@ -43,6 +43,9 @@ func title(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
+// importNames returns the names under which TypeScript and Go programs import a package.
+func importNames(pkg string) []string { return []string{identifier(pkg), identifierOfPackage(pkg)} }
+
 // identifierOfPackage returns the name under which a package is imported.
 func identifierOfPackage(name string) string {
 	return strings.ReplaceAll(name, "-", "_")

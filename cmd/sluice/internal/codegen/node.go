@@ -178,9 +178,15 @@ func (w *nodeWriter) value(e expression, indent string) string {
 	case idOf:
 		return e.variable + ".id"
 	case setting:
-		return "config." + nodeGetters[e.typ.kindOf()] + "(" + quoted(e.key) + ")"
+		getter := nodeGetters[e.typ.kindOf()]
+		if e.isPlain {
+			getter = strings.Replace(getter, "Secret", "", 1)
+		}
+		return "config." + getter + "(" + quoted(e.key) + ")"
 	case secretly:
 		return "pulumi.secret(" + w.value(e.value, indent) + ")"
+	case mismatched:
+		return w.value(e.value, indent) + " as any"
 	}
 	return "undefined as any"
 }

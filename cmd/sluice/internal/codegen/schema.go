@@ -76,7 +76,7 @@ func (s *Schema) language(name string, out any) {
 // module returns the module of a token as used in SDKs, "" for the root of the package.
 func (s *Schema) module(t urn.Type) string {
 	m := moduleOfToken(t)
-	if t.IsProvider() {
+	if t.IsProvider() || t.Package() == "pulumi" {
 		return ""
 	}
 	switch {
@@ -103,7 +103,23 @@ type shape struct {
 	token      urn.Type
 	properties []propertySpec // in the order of their names
 	isEnum     bool
-	base       *typeSpec // of an enum
+	base       *typeSpec    // of an enum
+	members    []enumMember // of an enum
+}
+
+// enumMember is a value of an enum. The name is that of the schema, or the text of the value.
+type enumMember struct {
+	name  string
+	value property.Value
+}
+
+// member returns the member with a value.
+func (s *shape) member(v property.Value) (enumMember, bool) {
+	i := slices.IndexFunc(s.members, func(m enumMember) bool { return property.Equal(m.value, v) })
+	if i < 0 {
+		return enumMember{}, false
+	}
+	return s.members[i], true
 }
 
 func (s *shape) property(name string) (propertySpec, bool) {
@@ -152,6 +168,8 @@ type typeSpec struct {
 	// discriminator and mapping determine the member of a union that an object belongs to.
 	discriminator string
 	mapping       map[string]string
+	// isForeign is true for types of other packages and for resources. Their kind is anyKind.
+	isForeign bool
 }
 
 func (t *typeSpec) kindOf() kind {
@@ -229,7 +247,7 @@ func (s *Schema) decode(key string, token urn.Type, text json.RawMessage) *shape
 		properties, required = raw.Properties, raw.Required
 	}
 	if len(raw.Enum) > 0 {
-		out.isEnum, out.base = true, s.typeOf(rawProperty{Type: raw.Type})
+		out.isEnum, out.base, out.members = true, s.typeOf(rawProperty{Type: raw.Type}), enumMembers(raw.Enum)
 		return out
 	}
 	for name, p := range properties {
@@ -244,6 +262,42 @@ func (s *Schema) decode(key string, token urn.Type, text json.RawMessage) *shape
 	}
 	slices.SortFunc(out.properties, func(a, b propertySpec) int { return strings.Compare(a.name, b.name) })
 	return out
+}
+
+// enumMembers decodes the members of an enum. It leaves out those whose value is neither a text, a number nor a bool.
+func enumMembers(texts []json.RawMessage) []enumMember {
+	var out []enumMember
+	for _, text := range texts {
+		var raw struct {
+			Name  string
+			Value any
+		}
+		if json.Unmarshal(text, &raw) != nil {
+			continue
+		}
+		value := scalarOf(raw.Value)
+		if value.IsNull() {
+			continue
+		}
+		if raw.Name == "" {
+			raw.Name = fmt.Sprint(raw.Value)
+		}
+		out = append(out, enumMember{raw.Name, value})
+	}
+	return out
+}
+
+// scalarOf converts a decoded text, number or bool of JSON. It returns null for anything else.
+func scalarOf(v any) property.Value {
+	switch v := v.(type) {
+	case string:
+		return property.String(v)
+	case bool:
+		return property.Bool(v)
+	case float64:
+		return property.Number(v)
+	}
+	return property.Null
 }
 
 func (s *Schema) typeOf(p rawProperty) *typeSpec {
@@ -299,7 +353,7 @@ func (s *Schema) reference(p rawProperty) *typeSpec {
 	}
 	token, isType := strings.CutPrefix(path, "/types/")
 	if file != "" || !isType {
-		return &typeSpec{} // a type of another package, or a resource
+		return &typeSpec{isForeign: true}
 	}
 	if decoded, err := url.PathUnescape(token); err == nil {
 		token = decoded
@@ -337,11 +391,24 @@ func (s *Schema) narrowed(t *typeSpec, v property.Value) *typeSpec {
 		}
 	}
 	for _, m := range t.members {
-		if m.kindOf() != anyKind && s.fits(m, v) {
+		if m.kindOf() != anyKind && s.fits(m, v) && !s.isOutside(m, v) {
 			return s.narrowed(m, v)
 		}
 	}
 	return nil
+}
+
+// isOutside reports whether t is an enum that does not have a value.
+func (s *Schema) isOutside(t *typeSpec, v property.Value) bool {
+	if t.kindOf() != enumKind {
+		return false
+	}
+	enum := s.named(t.token)
+	if enum == nil {
+		return false
+	}
+	_, ok := enum.member(v)
+	return !ok
 }
 
 // fits reports whether a value has a type. For an object it checks only what distinguishes the members of a union:

@@ -11,8 +11,11 @@ import (
 
 // naming defines the variables that a language allows.
 type naming struct {
-	reserved    []string
-	identifiers bool // variables must be identifiers
+	reserved []string
+	// spell makes an allowed variable of any name. It does not change a name that is allowed.
+	spell func(name string) string
+	// packageNames returns the names under which a program imports a package, or is nil if packages have no names.
+	packageNames func(pkg string) []string
 }
 
 // variablesOf gives every resource with a name a variable that the language allows and that is not yet used.
@@ -22,21 +25,19 @@ func variablesOf(p Program, n naming) map[urn.URN]string {
 	for _, word := range n.reserved {
 		taken[word] = true
 	}
-	if n.identifiers {
+	if n.packageNames != nil {
 		for _, r := range p.Resources {
 			pkg := r.Type.Package()
 			if r.Type.IsProvider() {
 				pkg = r.Type.ProviderPackage()
 			}
-			taken[identifier(pkg)], taken[identifierOfPackage(pkg)] = true, true // the names of the imports
+			for _, name := range n.packageNames(pkg) {
+				taken[name] = true
+			}
 		}
 	}
 	assign := func(u urn.URN, name string) {
-		if n.identifiers {
-			name = identifier(name)
-		} else {
-			name = strings.Map(wordRune, name)
-		}
+		name = n.spell(name)
 		unused := name
 		for i := 2; taken[unused]; i++ {
 			unused = fmt.Sprintf("%s%d", name, i)
@@ -68,6 +69,9 @@ func variablesOf(p Program, n naming) map[urn.URN]string {
 	}
 	return out
 }
+
+// words keeps the characters of a name that are allowed in references inside texts.
+func words(name string) string { return strings.Map(wordRune, name) }
 
 // wordRune keeps only characters that are allowed in references inside texts.
 func wordRune(r rune) rune {

@@ -104,6 +104,8 @@ func (w *yamlWriter) value(e expression) *yaml.Node {
 		return scalar("${" + e.key + "}")
 	case secretly:
 		return function("secret", w.value(e.value))
+	case mismatched:
+		return w.value(e.value)
 	}
 	return w.literal(property.Null)
 }

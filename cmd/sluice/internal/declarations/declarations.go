@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
@@ -40,8 +41,8 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 		return EnsureFile(o.File)
 	}
 	if !codegen.Supports(s.Project.Runtime) {
-		j.Terminal.Warn("declarations are written for yaml, nodejs and go, not for the runtime %q; `sluice stack export` shows the "+
-			"inputs that the program has to declare", s.Project.Runtime)
+		j.Terminal.Warn("declarations are written for %s, not for the runtime %q; `sluice stack export` shows the inputs that the program "+
+			"has to declare", strings.Join(codegen.Runtimes(), ", "), s.Project.Runtime)
 		return EnsureFile(o.File)
 	}
 	known := schemas(ctx, j, snapshot, resources)
