@@ -117,6 +117,14 @@ func (h *history) isDeletedFirst(id graph.ID, before int) bool {
 	return h.isReplaced(id, before) && h.rooms.Decisions.Has(h.rooms.Base.Resources[id].URN, rooms.Deleted)
 }
 
+// isReplacedByImport reports whether an import has taken the place of a recorded object. The import is over: it comes before the decision
+// about its registration.
+func (h *history) isReplacedByImport(id graph.ID) bool {
+	res := h.rooms.Base.Resources[id]
+	now := h.rooms.Results.Current(res)
+	return !res.Delete && now != nil && now.Delete && h.rooms.Decisions.Has(h.rooms.Names.NewNameOf(res.URN), rooms.Imported)
+}
+
 // isOldCopy reports whether a state is an old copy that an earlier run has replaced and not deleted.
 func (h *history) isOldCopy(id graph.ID) bool {
 	res := h.rooms.Base.Resources[id]
