@@ -399,3 +399,16 @@ func TestStackOutputsArrive(t *testing.T) {
 	_, err = client.RegisterResourceOutputs(context.Background(), &pulumirpc.RegisterResourceOutputsRequest{Urn: "x"})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }
+
+// Inputs whose outputs carry the dependencies exclude a list of dependencies.
+func TestInputsThatCarryTheirDependencies(t *testing.T) {
+	m := &monitortest.Monitor{Run: run()}
+	client := start(t, m)
+	req := &pulumirpc.RegisterResourceRequest{Type: "a:b:C", Name: "n", Custom: true, UsesOutputValues: true, Dependencies: []string{urnA}}
+	_, err := client.RegisterResource(context.Background(), req)
+	require.NoError(t, err)
+	require.True(t, m.Record().Registered[0].CarriesDependencies)
+	req.PropertyDependencies = map[string]*pulumirpc.RegisterResourceRequest_PropertyDependencies{"a": {Urns: []string{urnB}}}
+	_, err = client.RegisterResource(context.Background(), req)
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+}
