@@ -463,13 +463,20 @@ func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceR
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	// The answer has no field for a result. A resource that failed or was skipped, which happens only with continue-on-error, has no
-	// outputs, and the program continues: resources that depend on it are skipped (steps.md 9.4).
 	properties, err := shape.encode(reply.Outputs)
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	return &pulumirpc.ReadResourceResponse{Urn: string(reply.URN), Properties: properties}, nil
+	out := &pulumirpc.ReadResourceResponse{Urn: string(reply.URN), Properties: properties, Id: reply.ID, Unknown: reply.Unknown}
+	// A resource that failed or was skipped, which happens only with continue-on-error, has no outputs, and the program continues:
+	// resources that depend on it are skipped (steps.md 9.4). An older SDK sees no result and no unknown.
+	switch reply.Result {
+	case stages.Fail:
+		out.Result = pulumirpc.Result_FAIL
+	case stages.Skip:
+		out.Unknown = true
+	}
+	return out, nil
 }
 
 func (h *handler) decodeRead(req *pulumirpc.ReadResourceRequest) (*stages.ReadRequest, error) {

@@ -367,6 +367,8 @@ func TestReadsThatFailedAreAnsweredWithoutOutputs(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, urnB, got.GetUrn())
 			require.Empty(t, got.GetProperties().GetFields())
+			require.Equal(t, result == stages.Fail, got.GetResult() == pulumirpc.Result_FAIL)
+			require.Equal(t, result == stages.Skip, got.GetUnknown())
 		})
 	}
 }
