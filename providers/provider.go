@@ -53,8 +53,9 @@ type CheckRequest struct {
 	Type          urn.Type
 	Olds          property.Map // checked inputs of the last run; empty if there are none
 	News          property.Map
-	AllowUnknowns bool   // true in previews
-	RandomSeed    []byte // 32 bytes, the same for every Check of a registration
+	OldOutputs    property.Map // outputs of the last run; empty if the resource is made, or made anew
+	AllowUnknowns bool         // true in previews
+	RandomSeed    []byte       // 32 bytes, the same for every Check of a registration
 	Autonaming    *Autonaming
 }
 
@@ -308,12 +309,13 @@ type DeleteRequest struct {
 type InvokeRequest struct {
 	Token   string
 	Args    property.Map
+	Outputs property.Map // Args with outputs, for a provider that accepts them there
 	Preview bool
 }
 
 // InvokeResponse is the function's result, or the arguments it refuses.
 type InvokeResponse struct {
-	Return   property.Map
+	Return   property.Map // may have outputs
 	Failures []CheckFailure
 }
 

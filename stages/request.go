@@ -19,6 +19,7 @@ import (
 type Monitor interface {
 	Register(ctx context.Context, req *RegisterRequest) (*RegisterReply, error)
 	Read(ctx context.Context, req *ReadRequest) (*RegisterReply, error)
+	Exists(ctx context.Context, req *ExistsRequest) (*ExistsReply, error)
 	RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error
 	Invoke(ctx context.Context, req *InvokeRequest) (*InvokeReply, error)
 	Call(ctx context.Context, req *CallRequest) (*CallReply, error)
@@ -141,6 +142,7 @@ type RegisterRequest struct {
 	DeleteBeforeReplace     *bool
 	Dependencies            []urn.URN
 	PropertyDependencies    map[string][]urn.URN // nil: not given; every property then depends on Dependencies
+	CarriesDependencies     bool                 // PropertyDependencies is not given, because outputs in Inputs carry all dependencies
 	Provider                string               // reference of an explicit provider
 	Providers               map[string]string    // package -> reference
 	Package                 Package              // version, URL and so on for the default provider, or for a provider resource
@@ -218,6 +220,21 @@ type ReadRequest struct {
 	Ordered                 *Ordered // as for registrations
 }
 
+// ExistsRequest asks whether an object exists. It changes nothing and records nothing.
+type ExistsRequest struct {
+	Type       urn.Type
+	ID         property.Value // a string or an unknown
+	Parent     urn.URN
+	Properties property.Map // with the ID, they are sufficient to identify the object
+	Provider   string
+	Package    Package
+	PackageRef string
+}
+
+// ExistsReply answers an [ExistsRequest]. Unknown is true if a preview cannot find out: the ID or the configuration of the
+// provider is unknown.
+type ExistsReply struct{ Exists, Unknown bool }
+
 // InvokeRequest calls a function of a provider (protocol.md 4.6).
 type InvokeRequest struct {
 	Token      string
@@ -227,6 +244,8 @@ type InvokeRequest struct {
 	PackageRef string
 	Parent     urn.URN
 	DependsOn  []urn.URN
+	// KeepOutputs keeps the outputs, with their dependencies, in the result.
+	KeepOutputs bool
 }
 
 // InvokeReply is the result of an Invoke, or the arguments that the function refuses.
@@ -249,6 +268,8 @@ type CallRequest struct {
 	PackageRef       string
 	SourcePosition   string
 	StackTraceHandle string
+	// KeepOutputs keeps the outputs, with their dependencies, in the result.
+	KeepOutputs bool
 }
 
 // CallReply is the result of a Call.

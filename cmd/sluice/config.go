@@ -36,7 +36,7 @@ func newConfigCommand(open *session.Opener) *cobra.Command {
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "decrypt and show secret values")
 	cmd.Flags().BoolVar(&opens, "open", false, "open the environments of the stack; otherwise values that they get from other systems are unknown (default with --show-secrets)")
 	cmd.AddCommand(newConfigGetCommand(open, f), newConfigSetCommand(open, f), newConfigRemoveCommand(open, f), newConfigSetAllCommand(open, f),
-		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f), newConfigEnvCommand(open, f))
+		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f), newConfigEnvCommand(open, f), newConfigEncryptCommand(open, f))
 	return cmd
 }
 

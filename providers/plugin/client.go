@@ -79,7 +79,7 @@ func (c *client) Close() error {
 // 2.5.
 func (c *client) outgoing(u property.UnknownPolicy) property.WireOptions {
 	f := c.features.Load()
-	return property.WireOptions{Unknowns: u, KeepSecrets: f.secrets, KeepReferences: f.resources}
+	return property.WireOptions{Unknowns: u, KeepSecrets: f.secrets, KeepReferences: f.resources, KeepByteStrings: f.byteStrings}
 }
 
 func (c *client) encoder(s subject) *encoder { return &encoder{subject: s, plugin: c.remote.name} }
@@ -229,8 +229,11 @@ func (c *client) Mappings(ctx context.Context, key string) ([]string, error) {
 func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
 	s := subject{method: "invoke", token: req.Token}
 	e := c.encoder(s)
-	msg := &pulumirpc.InvokeRequest{
-		Tok: req.Token, Args: e.encode(req.Args, c.outgoing(property.DropUnknowns)), Preview: req.Preview,
+	msg := &pulumirpc.InvokeRequest{Tok: req.Token, Preview: req.Preview}
+	if o := c.outgoing(property.DropUnknowns); c.features.Load().outputsInInvoke && req.Outputs.Len() > 0 {
+		msg.Args = e.encode(req.Outputs, withOutputs(o))
+	} else {
+		msg.Args = e.encode(req.Args, o)
 	}
 	if e.err != nil {
 		return providers.InvokeResponse{}, e.err
@@ -239,7 +242,7 @@ func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (provi
 	if err != nil {
 		return providers.InvokeResponse{}, err
 	}
-	result, err := c.remote.decode(s, answer.GetReturn(), incoming(false))
+	result, err := c.remote.decode(s, answer.GetReturn(), withOutputs(incoming(false)))
 	if err != nil {
 		return providers.InvokeResponse{}, err
 	}
@@ -253,7 +256,16 @@ func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (provi
 func (c *client) componentOutgoing() property.WireOptions {
 	o := c.outgoing(property.KeepUnknowns)
 	if c.features.Load().outputs {
-		o.Outputs = property.KeepOutputs
+		return withOutputs(o)
+	}
+	return o
+}
+
+// callOutgoing is componentOutgoing for Call, for which a provider may accept outputs alone.
+func (c *client) callOutgoing() property.WireOptions {
+	o := c.componentOutgoing()
+	if c.features.Load().outputsInCall {
+		return withOutputs(o)
 	}
 	return o
 }
@@ -263,7 +275,7 @@ func (c *client) Call(ctx context.Context, req providers.CallRequest) (providers
 	s := subject{method: "call", token: req.Token, args: req.Args}
 	e := c.encoder(s)
 	msg := &pulumirpc.CallRequest{
-		Tok: req.Token, Args: e.encode(req.Args, c.componentOutgoing()), StackTraceHandle: req.StackTraceHandle,
+		Tok: req.Token, Args: e.encode(req.Args, c.callOutgoing()), StackTraceHandle: req.StackTraceHandle,
 		Project: req.Deployment.Project, Stack: req.Deployment.Stack, Organization: req.Deployment.Organization,
 		Config: req.Deployment.Config, ConfigSecretKeys: req.Deployment.ConfigSecretKeys, DryRun: req.Deployment.DryRun,
 		Parallel: int32(req.Deployment.Parallel), MonitorEndpoint: e.monitor(req.Deployment), AcceptsOutputValues: true,
@@ -396,6 +408,9 @@ func (c *client) Check(ctx context.Context, req providers.CheckRequest) (provide
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), RandomSeed: req.RandomSeed,
 		Olds: e.encode(req.Olds, c.outgoing(keptElseDropped(req.AllowUnknowns))),
 		News: e.encode(req.News, c.outgoing(keptElseDropped(req.AllowUnknowns))),
+	}
+	if req.OldOutputs.Len() > 0 {
+		msg.OldOutputs = e.encode(req.OldOutputs, c.outgoing(keptElseDropped(req.AllowUnknowns)))
 	}
 	if a := req.Autonaming; a != nil && c.features.Load().autonaming {
 		msg.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{

@@ -70,6 +70,7 @@ func notConnected(port int, err error) error {
 // features are the features that a provider reports (protocol.md 1.8).
 type features struct {
 	secrets, resources, outputs, autonaming, preview bool
+	byteStrings, outputsInInvoke, outputsInCall      bool
 	// handshaken is false for old plugins, which report their features when they are configured.
 	handshaken bool
 }
@@ -91,6 +92,8 @@ func handshake(ctx context.Context, rpc pulumirpc.ResourceProviderClient, req *p
 	return features{
 		secrets: answer.GetAcceptSecrets(), resources: answer.GetAcceptResources(), outputs: answer.GetAcceptOutputs(),
 		autonaming: answer.GetSupportsAutonamingConfiguration(), preview: true, handshaken: true,
+		byteStrings: answer.GetAcceptsByteString(), outputsInInvoke: answer.GetAcceptsOutputsInInvoke(),
+		outputsInCall: answer.GetAcceptsOutputsInCall(),
 	}, nil
 }
 

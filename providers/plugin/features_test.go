@@ -68,6 +68,43 @@ func TestEachFeatureThatAPluginLacksIsDowngraded(t *testing.T) {
 	}
 }
 
+// TestNewerFeaturesAreUsedWithPluginsThatReportThem is about outputs in functions and strings that are not UTF-8.
+func TestNewerFeaturesAreUsedWithPluginsThatReportThem(t *testing.T) {
+	group := urn.New("dev", "p", "", thing, "g")
+	output := property.OutputOf(property.Output{Element: property.String("o"), Known: true, Dependencies: []urn.URN{group}})
+	for _, has := range []bool{false, true} {
+		fake := &providertest.Fake{Base: providertest.NewCloud(providertest.Options{}).Provider("simple")}
+		fake.OnCall = func(context.Context, providers.CallRequest) (providers.CallResponse, error) {
+			return providers.CallResponse{}, nil
+		}
+		fake.OnInvoke = func(_ context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
+			return providers.InvokeResponse{Return: req.Args}, nil
+		}
+		c, seen := attachedServer(t, &serve.Server{Provider: fake, Options: serve.Options{NoOutputs: true, ByteStrings: has, OutputsInInvoke: has, OutputsInCall: has}})
+		require.NoError(t, c.Configure(t.Context(), providers.ConfigureRequest{}))
+		answer, err := c.Invoke(t.Context(), providers.InvokeRequest{
+			Token: "simple:index:f", Args: object("output", property.String("o")), Outputs: object("output", output),
+		})
+		require.NoError(t, err)
+		require.Equal(t, has, answer.Return.At("output").IsOutput())
+		require.Equal(t, !has, last[*pulumirpc.InvokeRequest](t, seen, "Invoke").GetArgs().GetFields()["output"].GetStringValue() == "o")
+		_, err = c.Call(t.Context(), providers.CallRequest{Token: "simple:index:Thing/describe", Args: object("output", output)})
+		require.NoError(t, err)
+		require.Equal(t, !has, last[*pulumirpc.CallRequest](t, seen, "Call").GetArgs().GetFields()["output"].GetStringValue() == "o")
+
+		_, err = c.Check(t.Context(), providers.CheckRequest{URN: web, Type: thing, News: object("bytes", "\xff")})
+		if !has {
+			require.ErrorContains(t, err, "does not support")
+			continue
+		}
+		require.NoError(t, err)
+		require.NotNil(t, last[*pulumirpc.CheckRequest](t, seen, "Check").GetNews().GetFields()["bytes"].GetStructValue())
+		_, err = c.Check(t.Context(), providers.CheckRequest{URN: web, Type: thing, OldOutputs: object("a", "b")})
+		require.NoError(t, err)
+		require.Equal(t, "b", last[*pulumirpc.CheckRequest](t, seen, "Check").GetOldOutputs().GetFields()["a"].GetStringValue())
+	}
+}
+
 func TestTheHandshakeLeavesOutWhatIsTurnedOff(t *testing.T) {
 	port, seen := served(t, &serve.Server{Provider: providertest.NewFake("simple")})
 	c, err := newHost(setup{env: map[string]string{

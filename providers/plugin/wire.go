@@ -39,6 +39,11 @@ func keptElseDropped(preview bool) property.UnknownPolicy {
 	return property.DropUnknowns
 }
 
+func withOutputs(o property.WireOptions) property.WireOptions {
+	o.Outputs = property.KeepOutputs
+	return o
+}
+
 func elided(o property.WireOptions) property.WireOptions {
 	o.ElideAssets = true
 	return o
@@ -52,8 +57,7 @@ func plainWire(preview bool) property.WireOptions {
 // An answer may have unknowns outside of previews, too: a component has no values of children that are not created
 // because the run is a refresh or has targets. These unknowns are dropped.
 func componentIncoming(preview bool) property.WireOptions {
-	o := incoming(preview)
-	o.Outputs = property.KeepOutputs
+	o := withOutputs(incoming(preview))
 	if !preview {
 		o.Unknowns = property.DropUnknowns
 	}

@@ -134,7 +134,9 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 // State converts a state. The arguments are the converter's own; most take the path of a file. If one of the remarks is an error, the state
 // could not be converted.
 func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []tooling.Remark, error) {
-	answer, err := c.rpc.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.mapperAddress, Args: args, LoaderTarget: c.loaderAddress})
+	answer, err := c.rpc.ConvertState(ctx, &pulumirpc.ConvertStateRequest{
+		MapperTarget: c.mapperAddress, Args: args, LoaderTarget: c.loaderAddress, ResolverTarget: c.loaderAddress,
+	})
 	if err != nil {
 		return nil, nil, c.failed(ctx, "states", err)
 	}

@@ -30,6 +30,6 @@ func Generate(ctx context.Context, runtime string, g Generation, o Options) ([]t
 		return nil, err
 	}
 	return writer.Write(ctx, &pulumirpc.GenerateProjectRequest{
-		SourceDirectory: g.Directory, TargetDirectory: g.Target, Project: g.Project, Strict: g.Strict, LoaderTarget: address,
+		SourceDirectory: g.Directory, TargetDirectory: g.Target, Project: g.Project, Strict: g.Strict, LoaderTarget: address, MapperTarget: address,
 	})
 }

@@ -96,7 +96,7 @@ func (c *callbackClients) hook(cb *pulumirpc.Callback) (func(context.Context, st
 		return nil, err
 	}
 	return func(ctx context.Context, in stages.HookInput) error {
-		req, err := encodeHook(in)
+		req, err := encodeHook(in, cb.GetAcceptsByteString())
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (c *callbackClients) errorHook(cb *pulumirpc.Callback) (func(context.Contex
 		return nil, err
 	}
 	return func(ctx context.Context, in stages.HookInput) (bool, error) {
-		h, err := encodeHook(in)
+		h, err := encodeHook(in, cb.GetAcceptsByteString())
 		if err != nil {
 			return false, err
 		}
@@ -140,7 +140,7 @@ func hookFailure(message string) error {
 	return errors.New(redact.Cut(message, redact.MaxMessage))
 }
 
-func encodeHook(in stages.HookInput) (*pulumirpc.ResourceHookRequest, error) {
+func encodeHook(in stages.HookInput, byteStrings bool) (*pulumirpc.ResourceHookRequest, error) {
 	out := &pulumirpc.ResourceHookRequest{Urn: string(in.URN), Id: in.ID, Name: in.Name, Type: string(in.Type)}
 	for _, f := range []struct {
 		name string
@@ -155,25 +155,25 @@ func encodeHook(in stages.HookInput) (*pulumirpc.ResourceHookRequest, error) {
 		if f.from == nil {
 			continue
 		}
-		s, err := property.MarshalStruct(*f.from, requestOptions(f.name, property.DowngradeOutputs))
+		s, err := property.MarshalStruct(*f.from, callbackOptions(f.name, property.DowngradeOutputs, byteStrings))
 		if err != nil {
 			return nil, err
 		}
 		*f.to = s
 	}
 	var err error
-	if out.OldOptions, err = encodeHookOptions(in.OldOptions); err != nil {
+	if out.OldOptions, err = encodeHookOptions(in.OldOptions, byteStrings); err != nil {
 		return nil, err
 	}
-	out.NewOptions, err = encodeHookOptions(in.NewOptions)
+	out.NewOptions, err = encodeHookOptions(in.NewOptions, byteStrings)
 	return out, err
 }
 
-func encodeHookOptions(o *stages.HookOptions) (*pulumirpc.ResourceOptions, error) {
+func encodeHookOptions(o *stages.HookOptions, byteStrings bool) (*pulumirpc.ResourceOptions, error) {
 	if o == nil {
 		return nil, nil
 	}
-	t, err := encodeOptions(o.TransformOptions)
+	t, err := encodeOptions(o.TransformOptions, byteStrings)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (c *callbackClients) transform(cb *pulumirpc.Callback) (stages.Transform, e
 		return nil, err
 	}
 	return func(ctx context.Context, in stages.TransformInput) (stages.TransformInput, error) {
-		req, err := encodeTransform(in)
+		req, err := encodeTransform(in, cb.GetAcceptsByteString())
 		if err != nil {
 			return in, err
 		}
@@ -276,12 +276,12 @@ func (c *callbackClients) transform(cb *pulumirpc.Callback) (stages.Transform, e
 	}, nil
 }
 
-func encodeTransform(in stages.TransformInput) (*pulumirpc.TransformRequest, error) {
-	properties, err := property.MarshalStruct(in.Properties, requestOptions("properties", property.KeepOutputs))
+func encodeTransform(in stages.TransformInput, byteStrings bool) (*pulumirpc.TransformRequest, error) {
+	properties, err := property.MarshalStruct(in.Properties, callbackOptions("properties", property.KeepOutputs, byteStrings))
 	if err != nil {
 		return nil, err
 	}
-	options, err := encodeOptions(in.Options)
+	options, err := encodeOptions(in.Options, byteStrings)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +307,7 @@ func decodeTransform(in stages.TransformInput, reply *pulumirpc.TransformRespons
 	return out, nil
 }
 
-func encodeOptions(o stages.TransformOptions) (*pulumirpc.TransformResourceOptions, error) {
+func encodeOptions(o stages.TransformOptions, byteStrings bool) (*pulumirpc.TransformResourceOptions, error) {
 	out := &pulumirpc.TransformResourceOptions{
 		DependsOn:               texts(o.DependsOn),
 		Protect:                 o.Protect,
@@ -333,7 +333,7 @@ func encodeOptions(o stages.TransformOptions) (*pulumirpc.TransformResourceOptio
 		return out, nil
 	}
 	var err error
-	out.ReplacementTrigger, err = property.MarshalValue(o.ReplacementTrigger, requestOptions("replacementTrigger", property.DowngradeOutputs))
+	out.ReplacementTrigger, err = property.MarshalValue(o.ReplacementTrigger, callbackOptions("replacementTrigger", property.DowngradeOutputs, byteStrings))
 	return out, err
 }
 
@@ -390,7 +390,7 @@ func (c *callbackClients) invokeTransform(cb *pulumirpc.Callback) (stages.Invoke
 		return nil, err
 	}
 	return func(ctx context.Context, in stages.InvokeTransformInput) (stages.InvokeTransformInput, error) {
-		args, err := property.MarshalStruct(in.Args, requestOptions("args", property.KeepOutputs))
+		args, err := property.MarshalStruct(in.Args, callbackOptions("args", property.KeepOutputs, cb.GetAcceptsByteString()))
 		if err != nil {
 			return in, err
 		}
@@ -413,7 +413,7 @@ func decodeInvokeTransform(in stages.InvokeTransformInput, reply *pulumirpc.Tran
 	out := in
 	var err error
 	if reply.GetArgs() != nil {
-		if out.Args, err = decodeMap("args", reply.GetArgs()); err != nil {
+		if out.Args, err = decodeInputs("args", reply.GetArgs(), false); err != nil {
 			return in, err
 		}
 	}

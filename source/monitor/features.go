@@ -22,6 +22,18 @@ const (
 	ResourceHooks       Feature = "resourceHooks"
 	ErrorHooks          Feature = "errorHooks"
 	SendsOptionsToHooks Feature = "sendsOptionsToHooks"
+
+	// ByteStrings are strings that are not UTF-8.
+	ByteStrings Feature = "byteString"
+	// InvokeDependsOn answers an invoke with "unknown" while a resource that it depends on is still to be made.
+	InvokeDependsOn Feature = "invokeDependsOn"
+	// InvokeParent finds the provider of an invoke by its parent.
+	InvokeParent Feature = "invokeParent"
+	// InvokeOutputValues, CallOutputValues and RegisterResourceOutputValues accept outputs with their dependencies in arguments and inputs. The
+	// first two also return them to callers that accept them.
+	InvokeOutputValues           Feature = "invokeOutputValues"
+	CallOutputValues             Feature = "callOutputValues"
+	RegisterResourceOutputValues Feature = "registerResourceOutputValues"
 )
 
 // featureNumbers are the numbers of the same features in GetDeploymentInfo.
@@ -40,6 +52,13 @@ func featureNumbers() map[Feature]pulumirpc.ResourceMonitorFeature {
 		ResourceHooks:       pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS,
 		ErrorHooks:          pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ERROR_HOOKS,
 		SendsOptionsToHooks: pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SENDS_OPTIONS_TO_HOOKS,
+		ByteStrings:         pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_BYTE_STRING,
+		InvokeDependsOn:     pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_DEPENDS_ON,
+		InvokeParent:        pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_PARENT,
+		InvokeOutputValues:  pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_OUTPUT_VALUES,
+		CallOutputValues:    pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_CALL_OUTPUT_VALUES,
+
+		RegisterResourceOutputValues: pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REGISTER_RESOURCE_OUTPUT_VALUES,
 	}
 }
 

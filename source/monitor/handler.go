@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/sluice-iac/sluice/property"
@@ -137,9 +135,36 @@ func (h *handler) SignalAndWaitForShutdown(ctx context.Context, _ *emptypb.Empty
 	return empty(h.monitor.WaitForShutdown(ctx))
 }
 
-// ExistsResource is not supported (protocol.md 0.2).
-func (h *handler) ExistsResource(context.Context, *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ExistsResource not implemented")
+// ExistsResource reports whether an object exists that the program need not manage.
+func (h *handler) ExistsResource(ctx context.Context, req *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse, error) {
+	typ := urn.Type(req.GetType())
+	if !typ.IsToken() {
+		return nil, statusOf(invalid("invalid type %q: it must have the form <package>:<module>:<type>", typ))
+	}
+	parent, err := parseOptionalURN("parent ", req.GetParent())
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	properties, err := decodeMap("properties", req.GetProperties())
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	reply, err := h.monitor.Exists(ctx, &stages.ExistsRequest{
+		Type: typ, ID: idOf(req.GetId()), Parent: parent, Properties: properties, Provider: req.GetProvider(),
+		Package: packageOf(typ, req), PackageRef: req.GetPackageRef(),
+	})
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	return &pulumirpc.ExistsResourceResponse{Exists: reply.Exists, Unknown: reply.Unknown}, nil
+}
+
+// idOf returns an ID of a request, which may be unknown.
+func idOf(id string) property.Value {
+	if id == urn.UnknownID {
+		return property.Computed()
+	}
+	return property.String(id)
 }
 
 // getResource is the built-in function whose result may contain references even if the caller does not accept them (protocol.md 4.6).
@@ -153,7 +178,7 @@ func (h *handler) Invoke(ctx context.Context, req *pulumirpc.ResourceInvokeReque
 	shape := replyShape{
 		secrets:    true,
 		references: req.GetAcceptResources() || req.GetTok() == getResource,
-		partial:    true,
+		partial:    true, byteStrings: req.GetAcceptsByteString(), outputs: req.GetAcceptOutputValues(),
 	}
 	reply, err := h.monitor.Invoke(ctx, decoded)
 	if err != nil {
@@ -167,7 +192,7 @@ func (h *handler) Invoke(ctx context.Context, req *pulumirpc.ResourceInvokeReque
 }
 
 func decodeInvoke(req *pulumirpc.ResourceInvokeRequest) (*stages.InvokeRequest, error) {
-	args, err := decodeMap("args", req.GetArgs())
+	args, err := decodeInputs("args", req.GetArgs(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +207,7 @@ func decodeInvoke(req *pulumirpc.ResourceInvokeRequest) (*stages.InvokeRequest, 
 	return &stages.InvokeRequest{
 		Token: req.GetTok(), Args: args, Provider: req.GetProvider(),
 		Package: packageOf(urn.Type(req.GetTok()), req), PackageRef: req.GetPackageRef(),
-		Parent: parent, DependsOn: dependsOn,
+		Parent: parent, DependsOn: dependsOn, KeepOutputs: req.GetAcceptOutputValues(),
 	}, nil
 }
 
@@ -205,7 +230,8 @@ func (h *handler) Call(ctx context.Context, req *pulumirpc.ResourceCallRequest) 
 		return nil, statusOf(err)
 	}
 	out := &pulumirpc.CallResponse{Failures: encodeFailures(reply.Failures)}
-	if out.Return, err = (replyShape{secrets: true, references: true, partial: true}).encode(reply.Return); err != nil {
+	shape := replyShape{secrets: true, references: true, partial: true, byteStrings: req.GetAcceptsByteString(), outputs: req.GetAcceptOutputValues()}
+	if out.Return, err = shape.encode(reply.Return); err != nil {
 		return nil, statusOf(err)
 	}
 	for name, urns := range reply.ReturnDependencies {
@@ -237,6 +263,7 @@ func (h *handler) decodeCall(req *pulumirpc.ResourceCallRequest) (*stages.CallRe
 		Token: req.GetTok(), Args: args, ArgDependencies: dependencies, Provider: req.GetProvider(),
 		Package: packageOf(urn.Type(req.GetTok()), req), PackageRef: req.GetPackageRef(),
 		SourcePosition: h.positions.text(req.GetSourcePosition()), StackTraceHandle: req.GetParentStackTraceHandle(),
+		KeepOutputs: req.GetAcceptOutputValues(),
 	}, nil
 }
 
@@ -250,7 +277,7 @@ func (h *handler) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 	shape := replyShape{
 		secrets:    req.GetAcceptSecrets(),
 		references: req.GetAcceptResources(),
-		partial:    req.GetSupportsPartialValues(),
+		partial:    req.GetSupportsPartialValues(), byteStrings: req.GetAcceptsByteString(),
 	}
 	reports := req.GetSupportsResultReporting()
 
@@ -299,6 +326,9 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 	if err != nil {
 		return nil, err
 	}
+	if req.GetUsesOutputValues() && len(req.GetPropertyDependencies()) > 0 {
+		return nil, invalid("uses_output_values excludes propertyDependencies: the outputs in object carry the dependencies")
+	}
 	propertyDependencies, err := decodePropertyDependencies(req.GetPropertyDependencies())
 	if err != nil {
 		return nil, err
@@ -332,6 +362,7 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 		DeleteBeforeReplace:     deleteBeforeReplace(req),
 		Dependencies:            dependencies,
 		PropertyDependencies:    propertyDependencies,
+		CarriesDependencies:     req.GetUsesOutputValues(),
 		Provider:                req.GetProvider(),
 		Providers:               req.GetProviders(),
 		Package:                 packageOf(typ, req),
@@ -425,18 +456,27 @@ func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceR
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	shape := replyShape{secrets: req.GetAcceptSecrets(), references: req.GetAcceptResources(), partial: true}
+	shape := replyShape{
+		secrets: req.GetAcceptSecrets(), references: req.GetAcceptResources(), partial: true, byteStrings: req.GetAcceptsByteString(),
+	}
 	reply, err := h.monitor.Read(ctx, decoded)
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	// The answer has no field for a result. A resource that failed or was skipped, which happens only with continue-on-error, has no
-	// outputs, and the program continues: resources that depend on it are skipped (steps.md 9.4).
 	properties, err := shape.encode(reply.Outputs)
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	return &pulumirpc.ReadResourceResponse{Urn: string(reply.URN), Properties: properties}, nil
+	out := &pulumirpc.ReadResourceResponse{Urn: string(reply.URN), Properties: properties, Id: reply.ID, Unknown: reply.Unknown}
+	// A resource that failed or was skipped, which happens only with continue-on-error, has no outputs, and the program continues:
+	// resources that depend on it are skipped (steps.md 9.4). An older SDK sees no result and no unknown.
+	switch reply.Result {
+	case stages.Fail:
+		out.Result = pulumirpc.Result_FAIL
+	case stages.Skip:
+		out.Unknown = true
+	}
+	return out, nil
 }
 
 func (h *handler) decodeRead(req *pulumirpc.ReadResourceRequest) (*stages.ReadRequest, error) {
@@ -456,12 +496,8 @@ func (h *handler) decodeRead(req *pulumirpc.ReadResourceRequest) (*stages.ReadRe
 	if err != nil {
 		return nil, err
 	}
-	id := property.String(req.GetId())
-	if req.GetId() == urn.UnknownID {
-		id = property.Computed()
-	}
 	return &stages.ReadRequest{
-		Type: typ, Name: req.GetName(), ID: id, Parent: parent,
+		Type: typ, Name: req.GetName(), ID: idOf(req.GetId()), Parent: parent,
 		Properties:              properties,
 		Dependencies:            dependencies,
 		Provider:                req.GetProvider(),

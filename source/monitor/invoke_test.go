@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
@@ -100,4 +101,53 @@ func TestMalformedCallsAreRefused(t *testing.T) {
 	})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	require.Contains(t, status.Convert(err).Message(), "argument a")
+}
+
+// The dependencies of outputs arrive with the arguments, and return to a caller that accepts outputs.
+func TestOutputsInInvokesAndCallsKeepTheirDependencies(t *testing.T) {
+	output := property.NewMap(map[string]property.Value{"o": property.OutputOf(property.Output{
+		Element: property.String("x"), Known: true, Dependencies: []urn.URN{urnA},
+	})})
+	m := &monitortest.Monitor{
+		Run: run(),
+		OnInvoke: func(context.Context, *stages.InvokeRequest) (*stages.InvokeReply, error) {
+			return &stages.InvokeReply{Return: output}, nil
+		},
+		OnCall: func(context.Context, *stages.CallRequest) (*stages.CallReply, error) {
+			return &stages.CallReply{Return: output}, nil
+		},
+	}
+	client := start(t, m)
+	for _, accepts := range []bool{false, true} {
+		want := any("x")
+		if accepts {
+			want = wire(t, output).AsMap()["o"]
+		}
+		invoked, err := client.Invoke(context.Background(), &pulumirpc.ResourceInvokeRequest{Tok: "a:b:f", Args: wire(t, output), AcceptOutputValues: accepts})
+		require.NoError(t, err)
+		require.Equal(t, want, invoked.GetReturn().AsMap()["o"])
+		called, err := client.Call(context.Background(), &pulumirpc.ResourceCallRequest{Tok: "a:b:C/f", Args: wire(t, output), AcceptOutputValues: accepts})
+		require.NoError(t, err)
+		require.Equal(t, want, called.GetReturn().AsMap()["o"])
+	}
+	got := m.Record()
+	require.Equal(t, []urn.URN{urnA}, got.Invokes[1].Args.OutputDependencies()["o"])
+	require.True(t, got.Invokes[1].KeepOutputs)
+	require.False(t, got.Invokes[0].KeepOutputs)
+	require.True(t, got.Calls[1].KeepOutputs)
+}
+
+// Strings that are not UTF-8 are sent only to callers that accept them.
+func TestByteStringsGoToThoseWhoAcceptThem(t *testing.T) {
+	bytes := property.NewMap(map[string]property.Value{"b": property.String("\xff\x00")})
+	m := &monitortest.Monitor{Run: run(), OnInvoke: func(_ context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
+		return &stages.InvokeReply{Return: req.Args}, nil
+	}}
+	sent, err := property.MarshalStruct(bytes, property.WireOptions{KeepByteStrings: true})
+	require.NoError(t, err)
+	got, err := start(t, m).Invoke(context.Background(), &pulumirpc.ResourceInvokeRequest{Tok: "a:b:f", Args: sent, AcceptsByteString: true})
+	require.NoError(t, err)
+	require.Equal(t, sent.AsMap(), got.GetReturn().AsMap())
+	_, err = start(t, m).Invoke(context.Background(), &pulumirpc.ResourceInvokeRequest{Tok: "a:b:f", Args: sent})
+	require.ErrorContains(t, err, "does not support")
 }

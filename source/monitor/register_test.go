@@ -367,6 +367,8 @@ func TestReadsThatFailedAreAnsweredWithoutOutputs(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, urnB, got.GetUrn())
 			require.Empty(t, got.GetProperties().GetFields())
+			require.Equal(t, result == stages.Fail, got.GetResult() == pulumirpc.Result_FAIL)
+			require.Equal(t, result == stages.Skip, got.GetUnknown())
 		})
 	}
 }
@@ -397,5 +399,18 @@ func TestStackOutputsArrive(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[urn.URN]property.Map{urnA: everything()}, m.Record().Outputs)
 	_, err = client.RegisterResourceOutputs(context.Background(), &pulumirpc.RegisterResourceOutputsRequest{Urn: "x"})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+}
+
+// Inputs whose outputs carry the dependencies exclude a list of dependencies.
+func TestInputsThatCarryTheirDependencies(t *testing.T) {
+	m := &monitortest.Monitor{Run: run()}
+	client := start(t, m)
+	req := &pulumirpc.RegisterResourceRequest{Type: "a:b:C", Name: "n", Custom: true, UsesOutputValues: true, Dependencies: []string{urnA}}
+	_, err := client.RegisterResource(context.Background(), req)
+	require.NoError(t, err)
+	require.True(t, m.Record().Registered[0].CarriesDependencies)
+	req.PropertyDependencies = map[string]*pulumirpc.RegisterResourceRequest_PropertyDependencies{"a": {Urns: []string{urnB}}}
+	_, err = client.RegisterResource(context.Background(), req)
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }

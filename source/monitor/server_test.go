@@ -74,8 +74,8 @@ func TestFeaturesAreAnsweredByName(t *testing.T) {
 		"replaceWith": true, "transforms": true, "invokeTransforms": true, "parameterization": true,
 		"resourceHooks": true, "errorHooks": true, "sendsOptionsToHooks": true,
 		"outputValues": false, "": false,
-		"snippets": false, "byteString": false, "invokeDependsOn": false, "invokeParent": false, "stateMigrations": false,
-		"invokeOutputValues": false, "callOutputValues": false, "registerResourceOutputValues": false,
+		"snippets": false, "stateMigrations": false,
+		"registerResourceOutputValues": true,
 	} {
 		reply, err := client.SupportsFeature(context.Background(), &pulumirpc.SupportsFeatureRequest{Id: id})
 		require.NoError(t, err)
@@ -98,12 +98,29 @@ func TestDeploymentInfoNamesEveryFeature(t *testing.T) {
 	for _, f := range info.GetSupportedFeatures() {
 		numbers = append(numbers, int(f))
 	}
-	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, numbers)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19}, numbers)
 }
 
-func TestResourcesCannotBeLookedUp(t *testing.T) {
-	_, err := start(t, &monitortest.Monitor{Run: run()}).ExistsResource(context.Background(), &pulumirpc.ExistsResourceRequest{Type: "a:b:C", Id: "i"})
-	require.Equal(t, codes.Unimplemented, status.Code(err))
+func TestExistsAnswersWhatTheMonitorFinds(t *testing.T) {
+	m := &monitortest.Monitor{Run: run()}
+	client := start(t, m)
+	reply, err := client.ExistsResource(context.Background(), &pulumirpc.ExistsResourceRequest{
+		Type: "aws:s3/bucket:Bucket", Id: "i", Parent: urnA, Properties: wire(t, everything()), Provider: "p::id", Version: "v1.0.0",
+		PluginDownloadURL: "https://x", PluginChecksums: map[string][]byte{"linux-amd64": {9}}, PackageRef: "ref",
+	})
+	require.NoError(t, err)
+	require.True(t, reply.GetExists())
+	require.Equal(t, []*stages.ExistsRequest{{
+		Type: "aws:s3/bucket:Bucket", ID: property.String("i"), Parent: urnA, Properties: everything(), Provider: "p::id", PackageRef: "ref",
+		Package: stages.Package{Name: "aws", Version: "1.0.0", DownloadURL: "https://x", Checksums: map[string][]byte{"linux-amd64": {9}}},
+	}}, m.Record().Exists)
+
+	reply, err = client.ExistsResource(context.Background(), &pulumirpc.ExistsResourceRequest{Type: "a:b:C", Id: urn.UnknownID})
+	require.NoError(t, err)
+	require.True(t, reply.GetUnknown())
+
+	_, err = client.ExistsResource(context.Background(), &pulumirpc.ExistsResourceRequest{Type: "C", Id: "i"})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }
 
 func TestErrorsHaveTheirCodes(t *testing.T) {

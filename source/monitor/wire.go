@@ -49,16 +49,27 @@ func requestOptions(name string, outputs property.OutputPolicy) property.WireOpt
 	}
 }
 
-// replyShape holds which forms of values the caller understands (protocol.md 4.4). Outputs are never sent.
-type replyShape struct{ secrets, references, partial bool }
+// callbackOptions are those of values that are sent to a callback.
+func callbackOptions(name string, outputs property.OutputPolicy, byteStrings bool) property.WireOptions {
+	o := requestOptions(name, outputs)
+	o.KeepByteStrings = byteStrings
+	return o
+}
+
+// replyShape holds which forms of values the caller understands (protocol.md 4.4).
+type replyShape struct{ secrets, references, partial, byteStrings, outputs bool }
 
 func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {
 	if !s.partial {
 		m = withoutUnknowns(m)
 	}
-	return property.MarshalStruct(m, property.WireOptions{
-		Unknowns: property.KeepUnknowns, KeepSecrets: s.secrets, KeepReferences: s.references,
-	})
+	o := property.WireOptions{
+		Unknowns: property.KeepUnknowns, KeepSecrets: s.secrets, KeepReferences: s.references, KeepByteStrings: s.byteStrings,
+	}
+	if s.outputs {
+		o.Outputs = property.KeepOutputs
+	}
+	return property.MarshalStruct(m, o)
 }
 
 // withoutUnknowns drops the properties that contain an unknown anywhere.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -46,10 +47,12 @@ type Required struct {
 // Pack is a policy pack on disk. It may be loaded several times, but not at the same time.
 type Pack struct {
 	directory string // absolute
-	given     string // the directory as the caller wrote it
-	project   source.Project
-	version   string // of the manifest, "" if it has none
-	config    map[string]setting
+	given     string // the path as the caller wrote it
+	// executable is the path of a pack that is a program; "" for one that is a folder.
+	executable string
+	project    source.Project
+	version    string // of the manifest, "" if it has none
+	config     map[string]setting
 	// hasConfig is true if there is a configuration file, which may be empty.
 	hasConfig    bool
 	environments []string // from the configuration file
@@ -57,18 +60,23 @@ type Pack struct {
 	options      Options
 }
 
-// Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It starts nothing. Its
-// errors contain the path of the file.
-func Open(directory, configFile string, o Options) (*Pack, error) {
-	absolute, err := filepath.Abs(directory)
+// Open reads the manifest of the pack at a path, and its configuration from a JSON file; configFile may be "". The path is that of a folder, or of
+// an executable, which serves the pack and need not have a manifest in its folder. Open starts nothing. Its errors contain the path
+// of the file.
+func Open(path, configFile string, o Options) (*Pack, error) {
+	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("the policy pack %s: %w", directory, err)
+		return nil, fmt.Errorf("the policy pack %s: %w", path, err)
 	}
-	m, err := readManifest(absolute)
-	if err != nil {
+	p := &Pack{directory: absolute, given: path, hasConfig: configFile != "", options: o}
+	if info, err := os.Stat(absolute); err == nil && !info.IsDir() {
+		p.directory, p.executable = filepath.Dir(absolute), absolute
+	}
+	m, err := readManifest(p.directory)
+	if err != nil && (p.executable == "" || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
-	p := &Pack{directory: absolute, given: directory, project: m.Project(absolute), version: m.Version, hasConfig: configFile != "", options: o}
+	p.project, p.version = m.Project(p.directory), m.Version
 	if o.Required == nil {
 		p.config, p.environments, err = readConfig(configFile)
 		return p, err
@@ -202,6 +210,11 @@ func (p *Pack) start(
 	if p.options.Debug.Plugin(filepath.Base(p.directory)) {
 		c.Debug = log
 	}
+	if p.executable != "" {
+		return plugin.Start(plugin.Command{
+			Name: p.name(), Version: p.version, Executable: p.executable, Args: []string{engine}, Environment: environment, Output: output,
+		})
+	}
 	options := runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine, Schemas: p.options.Schemas}
 	server, err := runtimes.StartHosted(ctx, p.project, c, options)
 	if !errors.Is(err, tooling.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {
@@ -246,7 +259,12 @@ func (p *Pack) unsupported(acquiring error) error {
 }
 
 // name returns the name of the process for messages, which contain the folder too.
-func (p *Pack) name() string { return "policy-" + p.project.Runtime }
+func (p *Pack) name() string {
+	if p.executable != "" {
+		return filepath.Base(p.executable)
+	}
+	return "policy-" + p.project.Runtime
+}
 
 // flags returns the options of the runtime as the arguments of a shim.
 func (p *Pack) flags() []string {

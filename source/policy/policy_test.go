@@ -520,3 +520,27 @@ func TestRestore(t *testing.T) {
 		})
 	}
 }
+
+// A pack may be an executable. It needs no manifest, and its manifest gives its version.
+func TestAPackMayBeAnExecutable(t *testing.T) {
+	b := newBench(t, "")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	folder := t.TempDir()
+	executable := filepath.Join(folder, "checks")
+	require.NoError(t, os.Symlink(self, executable))
+	load := func() *Analyzer {
+		p, err := Open(executable, "", Options{Engine: monitortest.At(b.engine)})
+		require.NoError(t, err)
+		a, err := p.Load(t.Context(), theRun, b.log)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = a.Close() })
+		return a.(*Analyzer)
+	}
+	require.NotEmpty(t, load().Info().Name)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "PulumiPolicy.yaml"), []byte("runtime: go\nversion: 9.8.7\n"), 0o644))
+	require.Equal(t, "9.8.7", load().Info().Version)
+
+	_, err = Open(folder+"/nothing", "", Options{})
+	require.ErrorContains(t, err, "name the folder or the executable")
+}

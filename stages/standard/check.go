@@ -132,7 +132,11 @@ func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (propert
 	if err != nil {
 		return property.Map{}, err
 	}
-	res, err := p.Check(ctx, ck.checkRequest(*c, olds, news))
+	req := ck.checkRequest(*c, olds, news)
+	if !c.Raw {
+		req.OldOutputs = c.Old.Outputs
+	}
+	res, err := p.Check(ctx, req)
 	if !c.Raw && (err != nil || len(res.Failures) > 0) {
 		forgotten, err := ck.rooms.IsDeletedOnceDecided(ctx, c.Located)
 		if err != nil {

@@ -64,7 +64,7 @@ func (d Departure) Explains(u urn.URN, reason stages.ReasonKind) bool {
 	return false
 }
 
-// After returns the departures after an operation, which may be partly done.
+// After returns the departures after an operation, which may be partly done. None is left once the stack itself is deleted.
 func (d Departures) After(l *Log) Departures {
 	out := Departures{}
 	maps.Copy(out, d)
@@ -75,6 +75,9 @@ func (d Departures) After(l *Log) Departures {
 	}
 	for i := range l.Decisions {
 		d := &l.Decisions[i]
+		if d.Op == stages.OpDelete && d.Fate == stages.FateDone && d.URN.IsRootStack() {
+			return nil
+		}
 		if d.Op == stages.OpRefresh || d.isLoss() {
 			continue
 		}

@@ -333,6 +333,97 @@ func TestInvokeThatDependsOnWhatAPreviewWouldCreateIsUnknown(t *testing.T) {
 	require.False(t, reply.Unknown)
 }
 
+// An invoke depends on the resources of the outputs in its arguments, too.
+func TestInvokeWithAnOutputOfWhatAPreviewWouldCreateIsUnknown(t *testing.T) {
+	k := newKit(t)
+	var reply *stages.InvokeReply
+	p := program(func(s *script) {
+		a := s.thing("a", nil)
+		if s.err == nil {
+			args := values(in{"x": property.OutputOf(property.Output{Element: property.Number(1), Known: true, Dependencies: []urn.URN{a.URN}})})
+			reply, s.err = s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "test:index:echo", Args: args})
+		}
+	})
+	k.preview(p)
+	require.True(t, reply.Unknown)
+	k.up(p)
+	require.False(t, reply.Unknown)
+	require.True(t, property.EqualMaps(values(in{"x": 1}), reply.Return))
+}
+
+// A function below a custom resource of its package is served by the explicit provider of that resource.
+func TestInvokesAreServedByTheExplicitProviderOfTheirParent(t *testing.T) {
+	k := newKit(t)
+	k.try(sluice.Update, program(func(s *script) {
+		_, ref := s.provider("own", nil)
+		parent := s.thing("parent", nil, via(ref))
+		other := s.thing("other", nil)
+		for _, at := range []urn.URN{parent.URN, other.URN} {
+			if _, err := s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "test:index:echo", Parent: at, Args: values(in{"x": 1})}); err != nil {
+				s.err = err
+			}
+		}
+	}))
+	require.Len(t, k.all("default"), 1)
+}
+
+// Exists reads an object and records nothing.
+func TestExistsReadsAnObjectAndRecordsNothing(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("a", nil) }))
+	id := k.recorded("a").ID
+	var there, missing, unknown *stages.ExistsReply
+	p := program(func(s *script) {
+		s.thing("a", nil)
+		for _, x := range []struct {
+			id property.Value
+			to **stages.ExistsReply
+		}{{property.String(id), &there}, {property.String("nothing"), &missing}, {property.Computed(), &unknown}} {
+			reply, err := s.m.Exists(s.ctx, &stages.ExistsRequest{Type: "test:index:Thing", ID: x.id})
+			if err != nil {
+				s.err = err
+			}
+			*x.to = reply
+		}
+	})
+	k.preview(p)
+	k.up(p)
+	require.Equal(t, &stages.ExistsReply{Exists: true}, there)
+	require.Equal(t, &stages.ExistsReply{}, missing)
+	require.Equal(t, &stages.ExistsReply{Unknown: true}, unknown)
+	require.Len(t, k.all("a"), 1)
+}
+
+// Inputs that carry their dependencies have no others: a plain value depends on nothing.
+func TestPlainInputsBesideOutputsThatCarryDependenciesDependOnNothing(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		a, b := s.thing("a", nil), s.thing("b", nil)
+		out := property.OutputOf(property.Output{Element: property.String("v"), Known: true, Dependencies: []urn.URN{a.URN}})
+		s.thing("c", in{"plain": "p", "value": out}, func(r *stages.RegisterRequest) {
+			r.Dependencies, r.CarriesDependencies = []urn.URN{b.URN}, true
+		})
+	}))
+	got := k.recorded("c")
+	require.Equal(t, map[string][]urn.URN{"plain": {}, "value": {urnOf("a")}}, got.PropertyDependencies)
+}
+
+// Check gets the recorded outputs of a resource, unless that is made, or made anew.
+func TestCheckGetsTheRecordedOutputs(t *testing.T) {
+	k := newKit(t)
+	var got []int
+	k.fake = func(f *providertest.Fake) {
+		f.OnCheck = func(ctx context.Context, r providers.CheckRequest) (providers.CheckResponse, error) {
+			got = append(got, r.OldOutputs.Len())
+			return f.Base.Check(ctx, r)
+		}
+	}
+	k.up(program(func(s *script) { s.thing("a", in{"immutable": "x"}) }))
+	outputs := k.recorded("a").Outputs.Len()
+	k.up(program(func(s *script) { s.thing("a", in{"immutable": "y"}) })) // the second Check is of the new object
+	require.Equal(t, []int{0, outputs, 0}, got)
+}
+
 func countOf(r *ran, m providers.Method) int {
 	n := 0
 	for _, c := range r.calls {

@@ -56,8 +56,12 @@ func (d Diagnostic) Text(f *File) string {
 // Diagnostics is a list of diagnostics.
 type Diagnostics []Diagnostic
 
-// Add adds a diagnostic.
-func (ds *Diagnostics) Add(d Diagnostic) { *ds = append(*ds, d) }
+// Add adds a diagnostic, unless the list has it: the value of an anchor is read again for each of its aliases.
+func (ds *Diagnostics) Add(d Diagnostic) {
+	if !slices.ContainsFunc(*ds, func(x Diagnostic) bool { return x.Range == d.Range && x.Severity == d.Severity && x.Summary == d.Summary }) {
+		*ds = append(*ds, d)
+	}
+}
 
 // Errors counts the errors.
 func (ds Diagnostics) Errors() int {

@@ -131,7 +131,12 @@ func surrogatePair(text string) (rune, bool) {
 type parser struct {
 	file        *File
 	diagnostics *Diagnostics
+	open        map[*yaml.Node]bool // nodes with anchors whose aliases are being expanded
+	expanded    int                 // nodes that aliases have made
 }
+
+// maxExpanded limits the number of values that the aliases of a document make: aliases of aliases grow without end.
+const maxExpanded = 100_000
 
 func (p *parser) fail(at Range, format string, args ...any) {
 	p.diagnostics.Add(Diagnostic{Severity: Error, Range: at, Summary: fmt.Sprintf(format, args...)})
@@ -139,6 +144,14 @@ func (p *parser) fail(at Range, format string, args ...any) {
 
 func (p *parser) node(y *yaml.Node, depth int) *Node {
 	n := &Node{Range: p.file.rangeOf(y)}
+	if len(p.open) > 0 {
+		if p.expanded++; p.expanded > maxExpanded {
+			if p.expanded == maxExpanded+1 {
+				p.fail(n.Range, "aliases make more than %d values", maxExpanded)
+			}
+			return n
+		}
+	}
 	if depth > maxDepth {
 		p.fail(n.Range, "values are nested more than %d levels deep", maxDepth)
 		return n
@@ -155,18 +168,52 @@ func (p *parser) node(y *yaml.Node, depth int) *Node {
 		n.Kind = Object
 		p.object(n, y, depth)
 	case yaml.AliasNode:
-		p.fail(n.Range, "aliases such as *%s are not supported; write the value out, or make it a variable", y.Value)
+		return p.alias(n, y, depth)
 	}
 	return n
 }
 
+// alias returns the value of an alias. Its places are those of the anchor, where the text is.
+func (p *parser) alias(n *Node, y *yaml.Node, depth int) *Node {
+	if y.Alias == nil || p.open[y.Alias] {
+		p.fail(n.Range, "the alias *%s is in its own value", y.Value)
+		return n
+	}
+	if p.open == nil {
+		p.open = map[*yaml.Node]bool{}
+	}
+	p.open[y.Alias] = true
+	defer delete(p.open, y.Alias)
+	return p.node(y.Alias, depth)
+}
+
+// merged returns the entries that a merge key adds: those of an object, or of several, of which the first that has a key counts.
+func (p *parser) merged(y *yaml.Node, depth int) []Entry {
+	value := p.node(y, depth)
+	objects := []*Node{value}
+	if value.Kind == List {
+		objects = value.Items
+	}
+	var out []Entry
+	for _, o := range objects {
+		if o.Kind != Object {
+			p.fail(value.Range, "the merge key << takes an object or a list of objects; put the key in quotes if it is meant as such")
+			return nil
+		}
+		out = append(out, o.Entries...)
+	}
+	return out
+}
+
 func (p *parser) object(n *Node, y *yaml.Node, depth int) {
 	seen := map[string]Range{}
+	merges := false
 	for i := 0; i+1 < len(y.Content); i += 2 {
-		key := p.node(y.Content[i], depth+1)
-		if isMerge := y.Content[i].ShortTag() == "!!merge"; isMerge {
-			key.Kind, key.Text = String, y.Content[i].Value
+		if isMergeKey(y.Content[i]) {
+			merges = true
+			continue
 		}
+		key := p.node(y.Content[i], depth+1)
 		if key.Kind != String {
 			p.fail(key.Range, "keys must be strings, and this is %v; put it in quotes", key.Kind)
 			continue
@@ -178,7 +225,25 @@ func (p *parser) object(n *Node, y *yaml.Node, depth int) {
 		seen[key.Text] = key.Range
 		n.Entries = append(n.Entries, Entry{Key: key, Value: p.node(y.Content[i+1], depth+1)})
 	}
+	if !merges {
+		return
+	}
+	// The object's own keys take precedence, wherever the merge key is.
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		if !isMergeKey(y.Content[i]) {
+			continue
+		}
+		for _, e := range p.merged(y.Content[i+1], depth+1) {
+			if _, has := seen[e.Key.Text]; !has {
+				seen[e.Key.Text] = e.Key.Range
+				n.Entries = append(n.Entries, e)
+			}
+		}
+	}
 }
+
+// isMergeKey reports whether a key is that of YAML's merges.
+func isMergeKey(y *yaml.Node) bool { return y.ShortTag() == "!!merge" }
 
 func (p *parser) scalar(n *Node, y *yaml.Node) {
 	n.Kind, n.Text = String, y.Value

@@ -26,7 +26,9 @@ type Options struct {
 	Legacy bool
 	// NoSecrets, NoReferences, NoOutputs, NoAutonaming and NoPreview remove features.
 	NoSecrets, NoReferences, NoOutputs, NoAutonaming, NoPreview bool
-	Version                                                     string
+	// ByteStrings, OutputsInInvoke and OutputsInCall add features.
+	ByteStrings, OutputsInInvoke, OutputsInCall bool
+	Version                                     string
 }
 
 // Server is a provider over gRPC. Embed it to change single calls.
@@ -37,7 +39,7 @@ type Server struct {
 }
 
 // wire is the encoding of everything that has no policy in the request.
-var wire = property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, Outputs: property.KeepOutputs}
+var wire = property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, KeepByteStrings: true, Outputs: property.KeepOutputs}
 
 // codec encodes and decodes the parts of one call and keeps the first error.
 type codec struct{ err error }
@@ -115,7 +117,8 @@ func (s *Server) Handshake(
 	}
 	return &pulumirpc.ProviderHandshakeResponse{
 		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: !s.Options.NoOutputs,
-		SupportsAutonamingConfiguration: !s.Options.NoAutonaming,
+		SupportsAutonamingConfiguration: !s.Options.NoAutonaming, AcceptsByteString: s.Options.ByteStrings,
+		AcceptsOutputsInInvoke: s.Options.OutputsInInvoke, AcceptsOutputsInCall: s.Options.OutputsInCall,
 	}, nil
 }
 
@@ -187,7 +190,7 @@ func (s *Server) check(
 	var c codec
 	in := providers.CheckRequest{
 		URN: urn.URN(req.GetUrn()), Name: req.GetName(), Type: urn.Type(req.GetType()), Olds: c.in(req.GetOlds()),
-		News: c.in(req.GetNews()), RandomSeed: req.GetRandomSeed(),
+		News: c.in(req.GetNews()), OldOutputs: c.in(req.GetOldOutputs()), RandomSeed: req.GetRandomSeed(),
 	}
 	if a := req.GetAutonaming(); a != nil {
 		in.Autonaming = &providers.Autonaming{ProposedName: a.GetProposedName(), Mode: providers.AutonamingMode(a.GetMode())}

@@ -40,6 +40,7 @@ type Monitor struct {
 type Record struct {
 	Registered       []*stages.RegisterRequest
 	Reads            []*stages.ReadRequest
+	Exists           []*stages.ExistsRequest
 	Invokes          []*stages.InvokeRequest
 	Calls            []*stages.CallRequest
 	Packages         []stages.Package
@@ -108,6 +109,12 @@ func (m *Monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 		return m.OnRead(ctx, req)
 	}
 	return &stages.RegisterReply{URN: m.URN(req.Type, req.Name, req.Parent), ID: req.ID.AsString(), Outputs: req.Properties}, nil
+}
+
+// Exists answers that an object exists, unless its ID is unknown.
+func (m *Monitor) Exists(_ context.Context, req *stages.ExistsRequest) (*stages.ExistsReply, error) {
+	m.note(func(r *Record) { r.Exists = append(r.Exists, req) })
+	return &stages.ExistsReply{Exists: !req.ID.IsUnknown(), Unknown: req.ID.IsUnknown()}, nil
 }
 
 // RegisterOutputs records the outputs.

@@ -94,6 +94,18 @@ func (a *Admission) resolveProvider(own string, given map[string]string, parent 
 	return ""
 }
 
+// providerOfFunction finds the explicit provider of a function: its own, that of its parent if that is a custom resource of the same package,
+// or that of its package among its parent component's. The default provider of a parent does not count: the version of the request
+// chooses the default provider.
+func (a *Admission) providerOfFunction(own string, parent urn.URN, pkg string) string {
+	if f := a.Families.Of(parent); own == "" && f != nil && f.Own != nil {
+		if ref, err := urn.ParseProviderRef(f.Own.provider); err == nil && !ref.URN.IsDefaultProvider() && ref.Package() == pkg {
+			return f.Own.provider
+		}
+	}
+	return a.resolveProvider(own, nil, parent, pkg)
+}
+
 // CompleteRead turns a read request into a goal.
 func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
 	req := s.Read

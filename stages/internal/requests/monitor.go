@@ -2,6 +2,7 @@ package requests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -306,7 +307,7 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	}
 	defer done()
 	in := stages.InvokeTransformInput{
-		Token: req.Token, Args: req.Args, Provider: m.admission.resolveProvider(req.Provider, nil, req.Parent, urn.Type(req.Token).Package()),
+		Token: req.Token, Args: req.Args, Provider: m.admission.providerOfFunction(req.Provider, req.Parent, urn.Type(req.Token).Package()),
 		Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
 	}
 	m.mu.Lock()
@@ -321,7 +322,13 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	unresolved, err := m.admission.Families.unresolved(ctx, req.DependsOn)
+	dependsOn := req.DependsOn
+	for _, args := range []property.Map{req.Args, in.Args} { // a transform may lose dependencies
+		for _, ds := range args.OutputDependencies() {
+			dependsOn = append(dependsOn, ds...)
+		}
+	}
+	unresolved, err := m.admission.Families.unresolved(ctx, urn.SortedSet(dependsOn))
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -331,14 +338,52 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	if err := available(in.Args); err != nil {
 		return nil, fmt.Errorf("invocation of %v returned an error: %w", req.Token, err)
 	}
-	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.admission.control.DryRun()})
+	res, err := p.Invoke(ctx, providers.InvokeRequest{
+		Token: req.Token, Args: in.Args.DowngradeOutputs(), Outputs: in.Args, Preview: m.admission.control.DryRun(),
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		return nil, fmt.Errorf("invocation of %v returned an error: %w", req.Token, err)
 	}
+	if !req.KeepOutputs {
+		res.Return = res.Return.DowngradeOutputs()
+	}
 	return &stages.InvokeReply{Return: res.Return, Failures: checkFailures(res.Failures)}, nil
+}
+
+// existsName is the name in the URN of an object whose existence is asked for: providers need one for their messages.
+const existsName = "exists"
+
+// Exists reads an object. An error goes to the program and does not stop the run.
+func (m *monitor) Exists(ctx context.Context, req *stages.ExistsRequest) (*stages.ExistsReply, error) {
+	ctx, done, err := m.beginNew(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if req.ID.IsUnknown() {
+		return &stages.ExistsReply{Unknown: true}, nil
+	}
+	p, err := m.functionProvider(ctx, stages.InvokeTransformInput{
+		Token: string(req.Type), Provider: m.admission.providerOfFunction(req.Provider, req.Parent, req.Type.Package()),
+		Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
+	}, req.Package, req.PackageRef)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	info := m.admission.control.Info
+	u := urn.New(info.Stack, info.Project, "", req.Type, existsName)
+	res, err := p.Read(ctx, providers.ReadRequest{URN: u, Name: u.Name(), Type: req.Type, ID: req.ID.AsString(), Known: true, Inputs: req.Properties})
+	if errors.Is(err, providers.ErrConfigurationUnknown) {
+		return &stages.ExistsReply{Unknown: true}, nil
+	}
+	var unhealthy *providers.InitError
+	if err != nil && !errors.As(err, &unhealthy) {
+		return nil, fmt.Errorf("reading %s %q: %w", req.Type, req.ID.AsString(), causeOf(ctx, err))
+	}
+	return &stages.ExistsReply{Exists: res.Exists || unhealthy != nil}, nil
 }
 
 func checkFailures(in []providers.CheckFailure) []stages.CheckFailure {
@@ -414,7 +459,10 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 	for name, ds := range res.Return.OutputDependencies() {
 		ret[name] = urn.SortedSet(append(ret[name], ds...))
 	}
-	return &stages.CallReply{Return: res.Return.DowngradeOutputs(), ReturnDependencies: ret, Failures: checkFailures(res.Failures)}, nil
+	if !req.KeepOutputs {
+		res.Return = res.Return.DowngradeOutputs()
+	}
+	return &stages.CallReply{Return: res.Return, ReturnDependencies: ret, Failures: checkFailures(res.Failures)}, nil
 }
 
 // callFailed stops an update. In a preview, the program may register more until it ends because of the error.

@@ -105,12 +105,13 @@ func (c *Completion) inherit() {
 // dependencies collects the dependencies of the request (steps.md 1.2 items 8 and 9).
 func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
-	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote && len(c.deps) == 0 {
+	isGiven := len(c.Req.PropertyDependencies) > 0 || c.Req.Remote || c.Req.CarriesDependencies
+	if !isGiven && len(c.deps) == 0 {
 		c.propDeps, c.shared = c.Admission.monitor.independent.of(c.Req.Type, c.props), true
 		return
 	}
 	c.propDeps = map[string][]urn.URN{}
-	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
+	if !isGiven {
 		for name := range c.props.All() {
 			c.propDeps[name] = c.deps
 		}

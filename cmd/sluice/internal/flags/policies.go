@@ -15,7 +15,7 @@ type Policies struct {
 
 // Add registers the flags.
 func (p *Policies) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.packs, "policy-pack", nil, "check resources against the policy pack in this folder; may be repeated")
+	f.StringArrayVar(&p.packs, "policy-pack", nil, "check resources against the policy pack in this folder, or that this executable serves; may be repeated")
 	f.StringArrayVar(&p.configs, "policy-pack-config", nil, "a JSON file with the configuration of the policy pack; one for each --policy-pack, in the same order")
 }
 

@@ -55,10 +55,21 @@ func setChild(mapping *yaml.Node, key string, v *yaml.Node) {
 	mapping.Content = append(mapping.Content, newText(key), v)
 }
 
+// lineComment returns the comment beside a value. That of a ciphertext is beside the text.
+func lineComment(v *yaml.Node) string {
+	if isSecure(v) {
+		return v.Content[1].LineComment
+	}
+	return v.LineComment
+}
+
 func replaceNode(parent *yaml.Node, i int, v *yaml.Node) {
 	old := parent.Content[i]
 	if v != old {
-		v.HeadComment, v.LineComment, v.FootComment = old.HeadComment, old.LineComment, old.FootComment
+		v.HeadComment, v.LineComment, v.FootComment = old.HeadComment, lineComment(old), old.FootComment
+		if isSecure(v) {
+			v.Content[1].LineComment, v.LineComment = v.LineComment, "" // a ciphertext is one line, too
+		}
 		if v.Kind != yaml.ScalarNode && len(v.Content) > 0 && v.LineComment != "" {
 			// A comment beside a collection would move into its first line.
 			v.HeadComment, v.LineComment = "", ""

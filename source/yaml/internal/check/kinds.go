@@ -32,7 +32,7 @@ func (k *kinds) of(x ast.Expr) schema.Kind {
 		return k.ofAccess(x.Access)
 	case *ast.Call:
 		switch x.Function {
-		case "fn::join", "fn::toJSON", "fn::toBase64", "fn::fromBase64", "fn::readFile", "fn::filebase64", "fn::filebase64sha256",
+		case "fn::join", "fn::toJSON", "fn::toYAML", "fn::toBase64", "fn::fromBase64", "fn::readFile", "fn::filebase64", "fn::filebase64sha256",
 			"fn::sha1", "fn::pulumiResourceName", "fn::pulumiResourceType":
 			return schema.String
 		case "fn::split":

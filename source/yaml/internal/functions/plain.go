@@ -12,9 +12,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
@@ -27,6 +31,8 @@ func callPlain(name string, args []property.Value, directory string, secret bool
 		return join(args[0], args[1])
 	case "fn::toJSON":
 		return toJSON(args[0])
+	case "fn::toYAML":
+		return toYAML(args[0])
 	}
 	for i, a := range args {
 		if !a.IsString() {
@@ -45,6 +51,8 @@ func callPlain(name string, args []property.Value, directory string, secret bool
 		return encoded(base64.StdEncoding.EncodeToString([]byte(s)))
 	case "fn::fromBase64":
 		return fromBase64(s)
+	case "fn::fromJSON":
+		return fromJSON(s, secret)
 	case "fn::sha1":
 		sum := sha1.Sum([]byte(s))
 		return property.String(hex.EncodeToString(sum[:])), nil
@@ -99,6 +107,71 @@ func toJSON(v property.Value) (property.Value, *Mistake) {
 		return wrong(0, "fn::toJSON: %v", err)
 	}
 	return encoded(string(bytes.TrimSpace(b)))
+}
+
+// toYAML writes data as a document of YAML. The keys of objects are sorted.
+func toYAML(v property.Value) (property.Value, *Mistake) {
+	x, ok := property.ToGo(v)
+	if !ok {
+		return wrong(0, "fn::toYAML takes data, and there is an asset or a resource in it")
+	}
+	var b strings.Builder
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(x); err != nil {
+		return wrong(0, "fn::toYAML: %v", err)
+	}
+	return encoded(b.String())
+}
+
+// fromJSON reads a document of JSON. If the text is secret, the mistake does not contain it.
+func fromJSON(s string, secret bool) (property.Value, *Mistake) {
+	var x any
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	err := d.Decode(&x)
+	if err == nil && d.More() {
+		err = errors.New("there is more text after the value")
+	}
+	var v property.Value
+	if err == nil {
+		x, err = exactNumbers(x)
+	}
+	if err == nil {
+		v, err = property.FromGo(x)
+	}
+	switch {
+	case err == nil:
+		return v, nil
+	case secret:
+		return wrong(0, "what fn::fromJSON reads is not JSON; it is secret, so it is not shown where")
+	}
+	return wrong(0, "fn::fromJSON: %v", err)
+}
+
+// exactNumbers converts the numbers in decoded JSON. Numbers are float64 everywhere, which cannot hold all large integers.
+func exactNumbers(x any) (any, error) {
+	var err error
+	switch x := x.(type) {
+	case json.Number:
+		if i, notInteger := x.Int64(); notInteger == nil && int64(float64(i)) != i {
+			return nil, fmt.Errorf("the number %s is too large to be kept exactly; put it in quotes", x)
+		}
+		return x.Float64()
+	case []any:
+		for i := range x {
+			if x[i], err = exactNumbers(x[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			if x[k], err = exactNumbers(x[k]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return x, nil
 }
 
 // encoded limits the size of an encoding: encodings of encodings grow without end.
