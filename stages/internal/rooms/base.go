@@ -103,3 +103,14 @@ func (b *Base) WithinComponents() *graph.Graph {
 func (b *Base) hasObject(res *state.Resource) bool {
 	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
 }
+
+// OldCopiesOf returns the recorded old copies of an object that an import with this state names, in base order.
+func (b *Base) OldCopiesOf(imported *state.Resource) []*state.Resource {
+	var out []*state.Resource
+	for _, old := range b.OldCopies {
+		if IsObjectOf(old, imported) {
+			out = append(out, old)
+		}
+	}
+	return out
+}

@@ -243,6 +243,42 @@ func (rooms *Rooms) Supersede(old, by *state.Resource, c *state.Change) {
 	}
 }
 
+// TakeOver makes the recorded old copies of an imported object retain it (decision 0236): their deletes, in this run or a later one, leave
+// the object to the resource that has imported it.
+func (rooms *Rooms) TakeOver(imported *state.Resource, c *state.Change) {
+	for _, old := range rooms.Base.OldCopiesOf(imported) {
+		if now := rooms.Results.Current(old); now != nil && !now.RetainOnDelete {
+			marked := now.Clone()
+			marked.RetainOnDelete = true
+			c.Replace = append(c.Replace, state.Replacement{Old: now, New: marked})
+		}
+	}
+}
+
+// IsTakenOver reports whether an import of this run has made a recorded old copy retain its object.
+func (rooms *Rooms) IsTakenOver(old *state.Resource) bool {
+	now := rooms.Results.Current(old)
+	return old.Delete && now != nil && now.RetainOnDelete && !old.RetainOnDelete
+}
+
+// LiveOf returns the present states with the given IDs that are not old copies, those of this run first.
+func (rooms *Rooms) LiveOf(ids map[string]bool) []*state.Resource {
+	isLive := func(res *state.Resource) bool {
+		return ids[res.ID] && res.Custom && !res.External && !res.Delete && !res.PendingReplacement
+	}
+	out := rooms.Results.madeThat(isLive)
+	seen := map[*state.Resource]bool{}
+	for _, res := range out {
+		seen[res] = true
+	}
+	for _, res := range rooms.Base.Resources {
+		if now := rooms.Results.Current(res); now != nil && isLive(now) && !seen[now] {
+			out = append(out, now)
+		}
+	}
+	return out
+}
+
 // IsOperatedOn reports whether a registration continues the recorded URN (steps.md 0.2). Creates do not count: a URN that is
 // created is not in the base. An imported URN may be in the base, as a state that a replacement deleted first.
 func (rooms *Rooms) IsOperatedOn(u urn.URN) bool {
