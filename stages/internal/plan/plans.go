@@ -576,7 +576,10 @@ func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
 // nextFor returns the place of the next planned step of the resource itself, or of one of its recorded old copies.
 func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
 	left := p.left[of]
-	if isOldCopy(d.Old) {
+	if isOldCopy(d.Old) { // one of several may be discarded, because it was only read
+		if i := slices.Index(left, string(d.Op)); i >= 0 {
+			return i
+		}
 		return max(slices.IndexFunc(left, deletes), 0)
 	}
 	copies := 0
