@@ -68,7 +68,6 @@ func newServiceCommands() []*cobra.Command {
 func newHiddenServiceCommands() []*cobra.Command {
 	look := "`sluice --help` lists what there is"
 	list := newHostedCommands(
-		hosted{name: "project", short: "Manage projects of the hosted service", instead: look},
 		hosted{name: "api", short: "Call the interface of the hosted service", instead: look},
 		hosted{name: "insights", short: "Search resources in the hosted service", instead: "`sluice stack --json` lists those of a stack"},
 		hosted{name: "do", short: "Create, read and change objects of a cloud without a program", because: "Sluice changes what programs declare", instead: "`sluice import` takes existing objects under management, and `sluice up` changes them"},
