@@ -48,8 +48,8 @@ func newStackHistoryEventsCommand(open *session.Opener, stack *string) *cobra.Co
 	p.BoolVar(&f.all, "all", false, "print all events")
 	p.BoolVar(&f.summary, "summary", false, "print a summary of all events")
 	flags.AddJSON(p, &f.json, "write JSON")
-	for _, others := range [][]string{{"count", "all"}, {"summary", "count"}, {"summary", "event-type"}, {"summary", "urn"}, {"event-log", "event-type"}} {
-		cmd.MarkFlagsMutuallyExclusive(others...)
+	for _, two := range [][2]string{{"count", "all"}, {"summary", "count"}, {"summary", "event-type"}, {"summary", "urn"}, {"event-log", "event-type"}} {
+		excludes(cmd, two[0], two[1])
 	}
 	return cmd
 }
