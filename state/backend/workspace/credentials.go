@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,6 +159,30 @@ func (c Credentials) Logout(url string) error {
 		return removeIfExists(c.path)
 	}
 	return c.write(f)
+}
+
+// write writes the credentials file.
+func (c Credentials) write(f file) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(f); err != nil {
+		return err
+	}
+	out, err := c.sealing.close(c.path, bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+	if err != nil {
+		return err
+	}
+	return replace(c.path, out)
+}
+
+// Forget removes the credentials file, also one that cannot be read, and with key the key that encrypts it, which other credentials files of
+// the user share.
+func (c Credentials) Forget(key bool) error {
+	if err := removeIfExists(c.path); err != nil || !key {
+		return err
+	}
+	return c.sealing.keys.Delete()
 }
 
 // file is the content of the credentials file. Unknown members are kept.

@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,28 +107,4 @@ func (s sealing) close(path string, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s is encrypted and is not replaced by plain text, unless %s=plaintext: %w", path, EnvCredentialStore, err)
 	}
 	return nil, fmt.Errorf("%s=%s: %w; with plaintext, only the rights of the file protect the credentials", EnvCredentialStore, s.mode, err)
-}
-
-// write writes the credentials file.
-func (c Credentials) write(f file) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetIndent("", "    ")
-	if err := enc.Encode(f); err != nil {
-		return err
-	}
-	out, err := c.sealing.close(c.path, bytes.TrimSuffix(text.Bytes(), []byte("\n")))
-	if err != nil {
-		return err
-	}
-	return replace(c.path, out)
-}
-
-// Forget removes the credentials file, also one that cannot be read, and with key the key that encrypts it, which other credentials files of
-// the user share.
-func (c Credentials) Forget(key bool) error {
-	if err := removeIfExists(c.path); err != nil || !key {
-		return err
-	}
-	return c.sealing.keys.Delete()
 }

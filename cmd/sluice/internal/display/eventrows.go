@@ -29,7 +29,7 @@ func WriteEvents(out io.Writer, next func() (event []byte, more bool, err error)
 				return err
 			}
 		}
-		if err := n.writeRow(out); err != nil {
+		if err := writeEventRow(out, &n); err != nil {
 			return err
 		}
 	}
@@ -43,12 +43,13 @@ func WriteEvents(out io.Writer, next func() (event []byte, more bool, err error)
 // eventRow has the width of a time, and that of the longest usual kind.
 const eventRow = "%-20s  %-18s  %s\n"
 
-func (n *eventEnvelope) writeRow(out io.Writer) error {
+// writeEventRow writes an event as lines of the table.
+func writeEventRow(out io.Writer, n *eventEnvelope) error {
 	when := ""
 	if n.Timestamp > 0 {
 		when = time.Unix(n.Timestamp, 0).UTC().Format(time.RFC3339)
 	}
-	kind, details := n.describe()
+	kind, details := describeEvent(n)
 	for line := range strings.SplitSeq(strings.TrimRight(clean(details), "\n"), "\n") {
 		if _, err := fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf(strings.TrimSuffix(eventRow, "\n"), when, kind, line), " ")); err != nil {
 			return err
@@ -58,8 +59,8 @@ func (n *eventEnvelope) writeRow(out io.Writer) error {
 	return nil
 }
 
-// describe returns the kind of an event and its main content. Foreign texts in it are not cleaned.
-func (n *eventEnvelope) describe() (kind, details string) {
+// describeEvent returns the kind of an event and its main content. Foreign texts in it are not cleaned.
+func describeEvent(n *eventEnvelope) (kind, details string) {
 	step := func(m eventMetadata) string { return m.Op + " " + m.URN }
 	switch {
 	case n.Cancel != nil:
