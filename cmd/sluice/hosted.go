@@ -57,10 +57,6 @@ func newServiceCommands() []*cobra.Command {
 			name: "env", aliases: []string{"esc"}, short: "Manage environments of settings and secrets in the hosted service",
 			instead: "`sluice config set` and `sluice config set --secret` keep settings and secrets of a stack, and `sluice config cp` copies them to another one",
 		},
-		hosted{
-			name: "logs", short: "Show what the resources of a stack have logged", because: "Sluice does not collect the logs of resources",
-			instead: "The tools of the cloud show the logs of what runs there; `sluice up --debug` and `sluice up -v 1` show those of a deployment",
-		},
 	)
 }
 
