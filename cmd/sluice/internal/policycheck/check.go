@@ -44,22 +44,26 @@ func Check(
 		}
 	}
 	for part := range slices.Chunk(c.resources, batch) {
-		found, err := iter.MapErr(part, func(r **state.Resource) ([]stages.Event, error) { return c.resource(ctx, *r) })
-		if err != nil {
-			return mandatory, mask.Error(err)
-		}
-		for _, one := range found {
-			tell(one)
+		for _, one := range iter.Map(part, func(r **state.Resource) findings { return c.resource(ctx, *r) }) {
+			if one.err != nil {
+				return mandatory, mask.Error(one.err) // the errors of the others have mostly the same cause
+			}
+			tell(one.events)
 		}
 	}
-	found, err := iter.MapErr(packs, func(pack *source.PolicyAnalyzer) ([]stages.Event, error) { return c.stack(ctx, *pack) })
-	if err != nil {
-		return mandatory, mask.Error(err)
-	}
-	for _, one := range found {
-		tell(one)
+	for _, one := range iter.Map(packs, func(pack *source.PolicyAnalyzer) findings { return c.stack(ctx, *pack) }) {
+		if one.err != nil {
+			return mandatory, mask.Error(one.err)
+		}
+		tell(one.events)
 	}
 	return mandatory, nil
+}
+
+// findings are what the packs say of a resource, or a pack of the stack.
+type findings struct {
+	events []stages.Event
+	err    error // of a pack that could not judge
 }
 
 // checker has what all checks of a state share. It does not change while they run.
@@ -87,20 +91,19 @@ func (c *checker) analysis(r *state.Resource, properties property.Map) stages.An
 }
 
 // resource returns the events about one resource: the remediations of all packs, then their violations.
-func (c *checker) resource(ctx context.Context, r *state.Resource) ([]stages.Event, error) {
-	var out []stages.Event
+func (c *checker) resource(ctx context.Context, r *state.Resource) (out findings) {
 	for _, pack := range c.packs {
 		info := pack.Info()
 		answer, err := pack.Remediate(ctx, c.analysis(r, r.Inputs))
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot remediate %s: %w", info.Name, r.URN, err)
+			return findings{err: fmt.Errorf("%s cannot remediate %s: %w", info.Name, r.URN, err)}
 		}
 		for _, rem := range answer.Remediations {
 			switch {
 			case rem.Diagnostic != "":
-				out = append(out, c.violation(info, r.URN, stages.Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: stages.Advisory}))
+				out.events = append(out.events, c.violation(info, r.URN, stages.Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: stages.Advisory}))
 			case rem.Properties != nil:
-				out = append(out, stages.PolicyRemediation{Policy: name(info, rem.Policy), URN: r.URN, Before: r.Inputs, After: *rem.Properties})
+				out.events = append(out.events, stages.PolicyRemediation{Policy: name(info, rem.Policy), URN: r.URN, Before: r.Inputs, After: *rem.Properties})
 			}
 		}
 	}
@@ -109,19 +112,19 @@ func (c *checker) resource(ctx context.Context, r *state.Resource) ([]stages.Eve
 		info := pack.Info()
 		answer, err := pack.Analyze(ctx, analysis)
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot judge %s: %w", info.Name, r.URN, err)
+			return findings{err: fmt.Errorf("%s cannot judge %s: %w", info.Name, r.URN, err)}
 		}
 		for _, v := range answer.Violations {
 			if v.Level != stages.Disabled {
-				out = append(out, c.violation(info, r.URN, v))
+				out.events = append(out.events, c.violation(info, r.URN, v))
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // stack returns what a pack finds in all resources together.
-func (c *checker) stack(ctx context.Context, pack source.PolicyAnalyzer) ([]stages.Event, error) {
+func (c *checker) stack(ctx context.Context, pack source.PolicyAnalyzer) (out findings) {
 	all := make([]stages.StackResource, len(c.resources))
 	for i, r := range c.resources {
 		all[i] = stages.StackResource{
@@ -132,19 +135,18 @@ func (c *checker) stack(ctx context.Context, pack source.PolicyAnalyzer) ([]stag
 	info := pack.Info()
 	answer, err := pack.AnalyzeStack(ctx, all)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot judge the stack: %w", info.Name, err)
+		return findings{err: fmt.Errorf("%s cannot judge the stack: %w", info.Name, err)}
 	}
-	var out []stages.Event
 	for _, v := range answer.Violations {
 		at := c.root
 		if c.known[v.URN] {
 			at = v.URN
 		}
 		if v.Level != stages.Disabled {
-			out = append(out, c.violation(info, at, v))
+			out.events = append(out.events, c.violation(info, at, v))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // violation returns the event for a violation. One that a remediation should have removed is mandatory: nothing is remediated here.
