@@ -87,7 +87,7 @@ require (
 	github.com/godbus/dbus/v5 v5.2.2 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/pulumi/pulumi-cloud-sdk/go v1.20261104.0 // indirect
-	github.com/zalando/go-keyring v0.2.8 // indirect
+	github.com/zalando/go-keyring v0.2.8
 	go.opentelemetry.io/otel/bridge/opentracing v1.45.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
 )

@@ -80,7 +80,7 @@ const LocalBackendURL = "file://~"
 // BackendURL returns the backend to use (state.md 4.1): PULUMI_BACKEND_URL, else projectURL, which is that of the project file and
 // may be "", else that of the last login, else [LocalBackendURL].
 func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bool)) (string, error) {
-	url, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
+	url, _, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
 	if errors.Is(err, workspace.ErrNoBackend) {
 		return LocalBackendURL, nil
 	}

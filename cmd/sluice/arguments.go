@@ -90,7 +90,7 @@ func foreignCommands() map[string]string {
 		"force-unlock": "cancel", "unlock": "cancel", "validate": "preview", "set": "config set", "synth": "preview",
 		"delete": "destroy", "bootstrap": "stack init", "state list": "stack", "state ls": "stack", "state show": "state get",
 		"state pull": "stack export", "state push": "stack import", "stack show": "stack", "stack destroy": "destroy",
-		"config list": "config", "config ls": "config", "config delete": "config rm", "config unset": "config rm",
+		"config list": "config", "config ls": "config", "config unset": "config rm",
 	}
 }
 

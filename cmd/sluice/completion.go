@@ -35,7 +35,7 @@ func complete(root *cobra.Command, g *globalFlags) {
 		"state delete": listResources, "state protect": listResources, "state unprotect": listResources,
 		"state taint": listResources, "state untaint": listResources, "state move": listResources,
 	}
-	files := []string{"new", "gen-man", "gen-markdown", "stack graph", "policy new", "policy install", "schema check", "report"}
+	files := []string{"new", "project new", "gen-man", "gen-markdown", "stack graph", "policy new", "policy install", "package new", "schema check", "report"}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for name, list := range flags {

@@ -78,7 +78,7 @@ func newConfigEnvAddCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 func newConfigEnvRemoveCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "rm <environment>",
-		Aliases: []string{"remove"},
+		Aliases: []string{"remove", "delete"},
 		Short:   "Remove an environment from a stack",
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

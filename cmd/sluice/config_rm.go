@@ -14,7 +14,7 @@ func newConfigRemoveCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 	var path bool
 	cmd := &cobra.Command{
 		Use:     "rm <key>",
-		Aliases: []string{"remove"},
+		Aliases: []string{"remove", "delete"},
 		Short:   "Remove a setting",
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ func newConfigRemoveAllCommand(open *session.Opener, f *flags.Stack) *cobra.Comm
 	var path bool
 	cmd := &cobra.Command{
 		Use:     "rm-all <key>...",
-		Aliases: []string{"remove-all"},
+		Aliases: []string{"remove-all", "delete-all"},
 		Short:   "Remove several settings",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"strings"
@@ -13,13 +14,16 @@ import (
 	grpcstatus "google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// serveFakeAnalyzer serves a policy pack without policies.
+// serveFakeAnalyzer serves a policy pack.
 func serveFakeAnalyzer() {
 	servePlugin(func(s *grpc.Server) { pulumirpc.RegisterAnalyzerServer(s, fakeAnalyzer{}) })
 }
 
+// fakeAnalyzer judges by properties: "forbidden" is a mandatory violation, "doubted" an advisory one, and "untagged" is removed by a
+// remediation. The stack may have one resource with the property "single".
 type fakeAnalyzer struct {
 	pulumirpc.UnimplementedAnalyzerServer
 }
@@ -28,8 +32,40 @@ func (fakeAnalyzer) GetAnalyzerInfo(context.Context, *emptypb.Empty) (*pulumirpc
 	return &pulumirpc.AnalyzerInfo{Name: "rules"}, nil
 }
 
-func (fakeAnalyzer) Analyze(context.Context, *pulumirpc.AnalyzeRequest) (*pulumirpc.AnalyzeResponse, error) {
-	return &pulumirpc.AnalyzeResponse{}, nil
+func (fakeAnalyzer) Analyze(_ context.Context, r *pulumirpc.AnalyzeRequest) (*pulumirpc.AnalyzeResponse, error) {
+	out := &pulumirpc.AnalyzeResponse{}
+	for property, level := range map[string]pulumirpc.EnforcementLevel{"forbidden": pulumirpc.EnforcementLevel_MANDATORY, "doubted": pulumirpc.EnforcementLevel_ADVISORY} {
+		if v := r.GetProperties().GetFields()[property]; v != nil {
+			out.Diagnostics = append(out.Diagnostics, &pulumirpc.AnalyzeDiagnostic{
+				PolicyName: "no-" + property, Message: property + ": " + fmt.Sprint(v.AsInterface()), EnforcementLevel: level, Urn: r.GetUrn(),
+			})
+		}
+	}
+	return out, nil
+}
+
+func (fakeAnalyzer) Remediate(_ context.Context, r *pulumirpc.AnalyzeRequest) (*pulumirpc.RemediateResponse, error) {
+	if r.GetProperties().GetFields()["untagged"] == nil {
+		return &pulumirpc.RemediateResponse{}, nil
+	}
+	tagged := maps.Clone(r.GetProperties().GetFields())
+	delete(tagged, "untagged")
+	return &pulumirpc.RemediateResponse{Remediations: []*pulumirpc.Remediation{{PolicyName: "tagged", Properties: &structpb.Struct{Fields: tagged}}}}, nil
+}
+
+func (fakeAnalyzer) AnalyzeStack(_ context.Context, r *pulumirpc.AnalyzeStackRequest) (*pulumirpc.AnalyzeResponse, error) {
+	out, found := &pulumirpc.AnalyzeResponse{}, 0
+	for _, one := range r.GetResources() {
+		if one.GetProperties().GetFields()["single"] != nil {
+			found++
+		}
+	}
+	if found > 1 {
+		out.Diagnostics = append(out.Diagnostics, &pulumirpc.AnalyzeDiagnostic{
+			PolicyName: "single", Message: fmt.Sprintf("%d are single", found), EnforcementLevel: pulumirpc.EnforcementLevel_REMEDIATE,
+		})
+	}
+	return out, nil
 }
 
 // faults are the options of servers that fail in the method in FAKE_FAULT: "<method> <fault>", where the fault is one of

@@ -57,10 +57,6 @@ func newServiceCommands() []*cobra.Command {
 			name: "env", aliases: []string{"esc"}, short: "Manage environments of settings and secrets in the hosted service",
 			instead: "`sluice config set` and `sluice config set --secret` keep settings and secrets of a stack, and `sluice config cp` copies them to another one",
 		},
-		hosted{
-			name: "logs", short: "Show what the resources of a stack have logged", because: "Sluice does not collect the logs of resources",
-			instead: "The tools of the cloud show the logs of what runs there; `sluice up --debug` and `sluice up -v 1` show those of a deployment",
-		},
 	)
 }
 
@@ -68,7 +64,6 @@ func newServiceCommands() []*cobra.Command {
 func newHiddenServiceCommands() []*cobra.Command {
 	look := "`sluice --help` lists what there is"
 	list := newHostedCommands(
-		hosted{name: "project", short: "Manage projects of the hosted service", instead: look},
 		hosted{name: "api", short: "Call the interface of the hosted service", instead: look},
 		hosted{name: "insights", short: "Search resources in the hosted service", instead: "`sluice stack --json` lists those of a stack"},
 		hosted{name: "do", short: "Create, read and change objects of a cloud without a program", because: "Sluice changes what programs declare", instead: "`sluice import` takes existing objects under management, and `sluice up` changes them"},

@@ -29,15 +29,19 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "login [url]",
 		Short: "Choose the backend, which keeps state",
 		Long: "Choose the backend, which keeps the states of stacks. The choice applies to every project that does not name a\n" +
-			"backend itself:\n\n" +
+			"backend itself, unless PULUMI_BACKEND_URL is set:\n\n" +
 			"  sluice login --local                       in the home directory, as file://~\n" +
 			"  sluice login file:///srv/states            in a directory\n" +
 			"  sluice login s3://bucket/team?region=…     in an object store: s3://, gs://, azblob://\n" +
 			"  sluice login postgres://host/database      in a table of a PostgreSQL database\n" +
-			"  sluice login                               at Pulumi's service, https://api.pulumi.com\n" +
+			"  sluice login https://api.pulumi.com        at Pulumi's service\n" +
 			"  sluice login https://pulumi.example.com    at your own server with the same interface\n\n" +
+			"Without a URL, the backend is the one that PULUMI_BACKEND_URL, the project or the latest login names, else Pulumi's\n" +
+			"service.\n\n" +
 			"A service requires an access token. The command takes it from PULUMI_ACCESS_TOKEN or asks for it, and stores it in the\n" +
-			"credentials file. Pulumi uses the same file, so both tools are logged in to the same backend.",
+			"credentials file. Pulumi uses the same file, so both tools are logged in to the same backend. With\n" +
+			"PULUMI_CREDENTIAL_STORE=os the file is encrypted with a key in the key store of the operating system, with auto if\n" +
+			"there is such a store. It then stays encrypted until a login with plaintext.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			url := cloudURL
@@ -55,7 +59,14 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 					return err
 				}
 			}
-			return login(cmd.Context(), t, url, serviceLogin{insecure: insecure, organization: organization}, asJSON)
+			from, err := configured(t, &url)
+			if err != nil {
+				return err
+			}
+			if err := login(cmd.Context(), t, url, serviceLogin{insecure: insecure, organization: organization}, asJSON); err != nil {
+				return from.explain(url, err)
+			}
+			return from.note(t, url, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
@@ -65,6 +76,70 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	cmd.Flags().BoolVar(&interactive, "interactive", false, "choose one of the backends that have been logged in to")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
+}
+
+// configuration is where the backends that a login and other commands use are from.
+type configuration struct {
+	given   bool // the user has named the backend of the login
+	origin  workspace.Origin
+	url     string // of the backend that other commands use in this directory
+	project string // the project file, "" if there is none
+}
+
+// configured sets url, if it is empty, to the URL of the configured backend, or of Pulumi's service.
+func configured(t *terminal.Terminal, url *string) (configuration, error) {
+	home, err := workspace.Home(t.Lookup)
+	if err != nil {
+		return configuration{}, err
+	}
+	c := configuration{given: *url != ""}
+	var fromProject string
+	if project, err := session.FindProject(); err == nil { // otherwise the login is for other projects
+		c.project, fromProject = project.Path, project.BackendURL
+	}
+	c.url, c.origin, err = workspace.NewCredentials(home, t.Lookup).BackendURL(t.Lookup, fromProject)
+	switch {
+	case c.given: // credentials that cannot be read are replaced, or refused when they are written
+		return c, nil
+	case errors.Is(err, workspace.ErrNoBackend):
+		*url = publicService
+		return c, nil
+	}
+	*url = c.url
+	return c, err
+}
+
+// place describes where the configured backend is from, and why a login does not change it.
+func (c configuration) place() string {
+	switch c.origin {
+	case workspace.FromEnvironment:
+		return "PULUMI_BACKEND_URL, which takes precedence over a login"
+	case workspace.FromProject:
+		return "backend.url in " + format.Printable(c.project) + ", which takes precedence over a login"
+	}
+	return "the latest login"
+}
+
+// explain adds the backend to the error of a login, and where it is from if the user has not named it.
+func (c configuration) explain(url string, err error) error {
+	at := backend.MaskURL(url)
+	if c.given || c.origin == workspace.FromNowhere {
+		return fmt.Errorf("log in to %s: %w", at, err)
+	}
+	return fmt.Errorf("log in to %s: %w\nThis backend is the one of %s; name another one as an argument, or change it there", at, err, c.place())
+}
+
+// note prints where the backend is from, if the user has not named it, and warns if commands here use another one.
+func (c configuration) note(t *terminal.Terminal, url string, asJSON bool) error {
+	overrules := c.origin == workspace.FromEnvironment || c.origin == workspace.FromProject
+	switch {
+	case c.given && overrules && c.url != url && !asJSON:
+		t.Warn("commands in this directory use %s: that is the backend of %s", backend.MaskURL(c.url), c.place())
+	case !c.given && c.origin != workspace.FromNowhere && !asJSON:
+		_, err := fmt.Fprintf(t.Out, "This is the backend of %s.\n", c.place())
+		return err
+	}
+	return nil
 }
 
 // askForBackend lets the user choose one of the backends in the credentials. It returns "" if there are none.
@@ -108,11 +183,6 @@ func login(ctx context.Context, t *terminal.Terminal, url string, at serviceLogi
 	home, err := workspace.Home(t.Lookup)
 	if err != nil {
 		return err
-	}
-	if url == "" {
-		if url = t.Env("PULUMI_BACKEND_URL"); url == "" {
-			url = publicService
-		}
 	}
 	if service.Handles(url) {
 		return loginToService(ctx, t, home, service.Address(url), at, asJSON)

@@ -14,7 +14,7 @@ import (
 )
 
 func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
-	var all, local bool
+	var all, local, key bool
 	var cloudURL string
 	cmd := &cobra.Command{
 		Use:   "logout [url]",
@@ -31,43 +31,62 @@ func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
 			case local:
 				url = host.LocalBackendURL
 			}
-			return logout(t, url, all)
+			if key && !all {
+				return exit.Usagef("--delete-credentials-key requires --all: the key encrypts the credentials of all backends")
+			}
+			if all {
+				return logoutOfAll(t, key)
+			}
+			return logout(t, url)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "forget all backends")
+	cmd.Flags().BoolVar(&key, "delete-credentials-key", false, "with --all: also delete the key of encrypted credentials from the key store of the system; other credentials files become unreadable")
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "forget file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
 	return cmd
 }
 
-func logout(t *terminal.Terminal, url string, all bool) error {
+// logoutOfAll removes the credentials file, even one that cannot be read.
+func logoutOfAll(t *terminal.Terminal, key bool) error {
 	home, err := workspace.Home(t.Lookup)
 	if err != nil {
 		return err
 	}
 	credentials := workspace.NewCredentials(home, t.Lookup)
-	urls := []string{url}
-	switch {
-	case all:
-		if urls, err = credentials.URLs(); err != nil {
-			return err
-		}
-	case url == "":
-		if urls[0], err = credentials.Current(); err != nil {
-			return err
-		}
-		if urls[0] == "" {
-			return fmt.Errorf("not logged in")
-		}
+	urls, err := credentials.URLs()
+	if err != nil {
+		t.Warn("the credentials are removed, and cannot be read: %v", err)
+	}
+	if err := credentials.Forget(key); err != nil {
+		return err
 	}
 	for _, u := range urls {
-		if service.Handles(u) {
-			u = service.Address(u)
-		}
-		if err := credentials.Logout(u); err != nil {
-			return err
-		}
 		fmt.Fprintf(t.Out, "Logged out of %s\n", backend.MaskURL(u))
 	}
 	return nil
+}
+
+func logout(t *terminal.Terminal, url string) error {
+	home, err := workspace.Home(t.Lookup)
+	if err != nil {
+		return err
+	}
+	credentials := workspace.NewCredentials(home, t.Lookup)
+	if url == "" {
+		if url, err = credentials.Current(); err != nil {
+			return err
+		}
+		if url == "" {
+			return fmt.Errorf("not logged in")
+		}
+	}
+	if service.Handles(url) {
+		url = service.Address(url)
+	}
+	if err := credentials.Logout(url); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(t.Out, "Logged out of %s\n", backend.MaskURL(url))
+	return err
 }

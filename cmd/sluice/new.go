@@ -50,7 +50,10 @@ func newNewCommand(open *session.Opener) *cobra.Command {
 	p.BoolVarP(&f.GenerateOnly, "generate-only", "g", false, "only write the files: create no stack and install nothing")
 	p.BoolVarP(&list, "list-templates", "l", false, "list the templates that come with sluice")
 	p.BoolP("offline", "o", false, "for Pulumi's sake: templates are never downloaded")
-	p.Lookup("offline").Hidden = true
+	p.BoolP("template-mode", "t", false, "accepted for scripts: a template is always used")
+	for _, name := range []string{"offline", "template-mode"} {
+		p.Lookup(name).Hidden = true
+	}
 	return cmd
 }
 

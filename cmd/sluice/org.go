@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/host"
@@ -93,5 +94,11 @@ func setOrganization(ctx context.Context, t *terminal.Terminal, name string) err
 	if err != nil {
 		return err
 	}
-	return workspace.NewConfig(home).SetDefaultOrganization(service.Address(url), name)
+	if err := workspace.NewConfig(home).SetDefaultOrganization(service.Address(url), name); err != nil {
+		return err
+	}
+	if set := t.Env(service.EnvOrganization); set != "" && set != name {
+		t.Warn("%s=%s takes precedence", service.EnvOrganization, format.Printable(set))
+	}
+	return nil
 }

@@ -25,15 +25,14 @@ func newPackageCommand(t *terminal.Terminal) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPackageAddCommand(t), newPackageSchemaCommand(t), newPackageSDKCommand(t), newPackageInfoCommand(t),
+	cmd.AddCommand(newPackageAddCommand(t), newPackageSchemaCommand(t), newPackageSDKCommand(t), newPackageInfoCommand(t), newPackageNewCommand(t),
 		newPackageMappingCommand(t))
 	upload := "The package manager of its language can publish the SDK that `sluice package gen-sdk` has written"
 	for _, other := range newHostedCommands(
 		hosted{name: "publish", short: "Publish a package in the registry of the hosted service", instead: "`sluice package add` takes a plugin from a folder, and from the server that --server names"},
-		hosted{name: "delete", short: "Delete a package from the registry of the hosted service", instead: "`sluice plugin rm` removes an installed plugin"},
+		hosted{name: "remove", aliases: []string{"rm", "delete"}, short: "Delete a package from the registry of the hosted service", instead: "`sluice plugin rm` removes an installed plugin"},
 		hosted{name: "publish-sdk", short: "Publish an SDK", because: "Sluice does not publish SDKs", instead: upload},
 		hosted{name: "pack-sdk", short: "Pack an SDK for publication", because: "Sluice does not pack SDKs", instead: upload},
-		hosted{name: "new", short: "Make a new package from a template", because: "Sluice has no templates of packages", instead: "A folder with a PulumiPlugin.yaml that names a runtime is a package of components"},
 	) {
 		other.Hidden = true
 		cmd.AddCommand(other)

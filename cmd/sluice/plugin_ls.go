@@ -42,7 +42,7 @@ func newPluginListCommand(t *terminal.Terminal) *cobra.Command {
 			return writePlugins(t, entries)
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "list the plugins that the program of this directory needs")
+	cmd.Flags().BoolVarP(&project, "project", "p", false, "list the plugins that the program of this directory needs")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }

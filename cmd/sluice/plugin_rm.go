@@ -20,7 +20,7 @@ func newPluginRemoveCommand(t *terminal.Terminal) *cobra.Command {
 	var all, yes bool
 	cmd := &cobra.Command{
 		Use:     "rm [KIND [NAME [VERSION]]]",
-		Aliases: []string{"remove"},
+		Aliases: []string{"remove", "delete"},
 		Short:   "Remove plugins that were installed",
 		Long: "Remove plugins that were installed: those of a kind, of a name, or of a version, which may be a range such as\n" +
 			"'<2.0.0'; all of them with --all. Beside a kind, --all changes nothing. What is needed again is installed again.",

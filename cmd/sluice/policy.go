@@ -25,13 +25,13 @@ func newPolicyCommand(open *session.Opener) *cobra.Command {
 	t := open.Terminal
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Create policy packs and install their dependencies",
-		Long: "Create policy packs and install their dependencies. To check a program against a policy pack in a folder, use\n" +
-			"--policy-pack FOLDER with `sluice preview` and `sluice up`; you need not publish the pack.",
+		Short: "Create policy packs, install their dependencies, and check recorded states",
+		Long: "Create policy packs, install their dependencies, and check recorded states against them. To check a program\n" +
+			"against a policy pack in a folder, use --policy-pack FOLDER with `sluice preview` and `sluice up`; you need not publish the pack.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyNewCommand(t), newPolicyInstallCommand(open))
+	cmd.AddCommand(newPolicyNewCommand(t), newPolicyInstallCommand(open), newPolicyAnalyzeCommand(open))
 	folder := "`sluice preview --policy-pack FOLDER` and `sluice up --policy-pack FOLDER` use a policy pack from its folder"
 	cmd.AddCommand(newHostedCommands(
 		hosted{name: "ls", aliases: []string{"list"}, short: "List the policy packs of an organization of the hosted service", instead: folder},

@@ -98,6 +98,9 @@ func TestService(t *testing.T) {
 	p.Cmds["heal"] = func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).Heal() }
 	p.Cmds["called"] = called
 	p.Cmds["keepsettings"] = func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).KeepSettings(args[0], args[1]) }
+	p.Cmds["latestupdate"] = func(ts *testscript.TestScript, _ bool, args []string) { // latestupdate VARIABLE STACK
+		ts.Setenv(args[0], serviceOf(ts).LatestUpdate(args[1]))
+	}
 	p.Cmds["forgetcalls"] = func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).Calls() }
 	testscript.Run(t, p)
 }

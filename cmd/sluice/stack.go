@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
@@ -34,13 +35,9 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 		},
 	}
 	flags.AddStack(cmd.PersistentFlags(), &stack)
-	cmd.Flags().BoolVar(&show.name, "show-name", false, "print only the name of the stack")
-	cmd.Flags().BoolVarP(&show.urns, "show-urns", "u", false, "show the URNs of the resources")
-	cmd.Flags().BoolVarP(&show.ids, "show-ids", "i", false, "show the IDs of the resources")
-	cmd.Flags().BoolVar(&show.secrets, "show-secrets", false, "show secret outputs")
-	flags.AddJSON(cmd.Flags(), &show.json, "write JSON")
+	show.add(cmd.Flags())
 	cmd.AddCommand(
-		newStackInitCommand(open, &stack), newStackSelectCommand(open, &stack), newStackUnselectCommand(open), newStackListCommand(open),
+		newStackInitCommand(open, &stack), newStackGetCommand(open, &stack), newStackSelectCommand(open, &stack), newStackUnselectCommand(open), newStackListCommand(open),
 		newStackRemoveCommand(open, &stack), newStackExportCommand(open, &stack), newStackImportCommand(open, &stack),
 		newStackOutputCommand(open, &stack), newStackHistoryCommand(open, &stack), newStackTagCommand(open, &stack),
 		newStackRenameCommand(open, &stack), newStackSecretsCommand(open, &stack), newStackMigrateCommand(open, &stack), newStackGraphCommand(open, &stack),
@@ -51,6 +48,15 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 
 // stackShown selects the parts of a stack to show: its name only, or also the URNs and IDs of its resources, and the form.
 type stackShown struct{ name, urns, ids, secrets, json bool }
+
+// add registers the flags.
+func (s *stackShown) add(f *pflag.FlagSet) {
+	f.BoolVar(&s.name, "show-name", false, "print only the name of the stack")
+	f.BoolVarP(&s.urns, "show-urns", "u", false, "show the URNs of the resources")
+	f.BoolVarP(&s.ids, "show-ids", "i", false, "show the IDs of the resources")
+	f.BoolVar(&s.secrets, "show-secrets", false, "show secret outputs")
+	flags.AddJSON(f, &s.json, "write JSON")
+}
 
 // showStack prints a summary of a stack: its resources and outputs.
 func showStack(ctx context.Context, open *session.Opener, name string, show stackShown) error {

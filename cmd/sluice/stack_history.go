@@ -37,6 +37,7 @@ func newStackHistoryCommand(open *session.Opener, stack *string) *cobra.Command 
 	cmd.Flags().BoolVar(&f.fullDates, "full-dates", false, "print dates and times instead of how long ago")
 	cmd.Flags().IntVar(&f.pageSize, "page-size", 10, "how many operations are a page; 0 is all")
 	cmd.Flags().IntVar(&f.page, "page", 1, "which page to print")
+	cmd.AddCommand(newStackHistoryEventsCommand(open, stack))
 	return cmd
 }
 

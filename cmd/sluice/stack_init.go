@@ -16,7 +16,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 	var provider, copyFrom string
 	cmd := &cobra.Command{
 		Use:     "init [name]",
-		Aliases: []string{"new", "create"},
+		Aliases: []string{"new", "create", "setup"},
 		Short:   "Create an empty stack and select it",
 		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,6 +35,10 @@ func newStackMigrateCommand(open *session.Opener, stack *string) *cobra.Command 
 		Example: "  sluice stack migrate https://api.pulumi.com --all\n  sluice stack migrate file:///srv/states --secrets-provider passphrase",
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if open.Terminal.AsPulumi {
+				return exit.Usagef("Pulumi's `stack migrate URL` copies from that backend to the selected one, and sluice's the other way; select the backend " +
+					"to copy from, and call it as `sluice stack migrate URL`")
+			}
 			return migrate(cmd.Context(), open, *stack, args[0], f)
 		},
 	}

@@ -17,7 +17,7 @@ func newStackRemoveCommand(open *session.Opener, stack *string) *cobra.Command {
 	var force, yes, preserveConfig, backups bool
 	cmd := &cobra.Command{
 		Use:     "rm [name]",
-		Aliases: []string{"remove"},
+		Aliases: []string{"remove", "delete"},
 		Short:   "Remove a stack, its history and its configuration file",
 		Long: "Remove a stack, its history and its configuration file. A stack that still has resources is refused, unless\n" +
 			"--force is given: then they are forgotten, not deleted.",

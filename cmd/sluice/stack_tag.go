@@ -39,7 +39,7 @@ func newStackTagCommand(open *session.Opener, stack *string) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "rm <name>", Aliases: []string{"remove"}, Short: "Remove a tag", Args: exactArgs(1),
+			Use: "rm <name>", Aliases: []string{"remove", "delete"}, Short: "Remove a tag", Args: exactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return editTags(cmd.Context(), open, *stack, func(tags map[string]string) { delete(tags, args[0]) })
 			},

@@ -48,6 +48,20 @@ type Requirer interface {
 	RequiredPolicies(ctx context.Context) ([]RequiredPolicy, error)
 }
 
+// EventKeeper is a [Stack] of a backend that keeps the events of operations.
+type EventKeeper interface {
+	// KeptEvents returns a part of the events of an operation, in their order, each a JSON object, and the token for the next part: "" after
+	// the last one. The first part has the token "". operation is the ID that the backend gave to the operation.
+	KeptEvents(ctx context.Context, operation string, f EventFilter, token string) (events []json.RawMessage, next string, err error)
+}
+
+// EventFilter selects events. The zero value selects all.
+type EventFilter struct {
+	Types     []string // the numbers of their types at the service; none is any
+	URN       string   // of the resource that they are about; "" is any
+	Undecided bool     // also those that the backend has not accepted finally
+}
+
 // RequiredPolicy is a policy pack that an operation must be held to if it runs the program.
 type RequiredPolicy struct {
 	Name, Version string

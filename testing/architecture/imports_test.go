@@ -20,6 +20,8 @@ const (
 	peers = "internal/platform/peer"
 	// Files and folders for their owner, for packages that write records of a stack.
 	private = "internal/platform/private"
+	// The key store of the operating system, for the credentials file.
+	keyStore = "internal/platform/keystore"
 	// A limit on how slow transfers may be, for packages that receive them.
 	paces = "internal/platform/pace"
 	// The JSON schemas in the documentation, which the command line prints.
@@ -50,7 +52,7 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn", jsonScan},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables, jsonScan},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, keyStore, paces, printables, jsonScan},
 	"providers": {"urn", "advice", "property", await, processes, peers, paces},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// It enforces the rules for stages with the engine's code.

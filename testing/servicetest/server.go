@@ -30,7 +30,7 @@ type Options struct {
 	// OneByOne disables the calls for secrets in batches, as in older services. MaxBatch is the maximal size of a batch, 0 for no limit.
 	OneByOne bool
 	MaxBatch int
-	// PageSize is the number of stacks on a page; 0 means 2.
+	// PageSize is the number of stacks or events on a page; 0 means 2.
 	PageSize int
 	// Delay is the minimal duration of each call.
 	Delay time.Duration

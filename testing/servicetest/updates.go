@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -140,6 +143,8 @@ func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error)
 			out["continuationToken"] = "more"
 		}
 		return out, nil
+	case "GET events":
+		return s.recorded(r, u)
 	case "POST cancel":
 		if u.status != running && u.status != notStarted {
 			return nil, refuse(http.StatusConflict, "Conflict: The Update has already completed.")
@@ -271,6 +276,45 @@ func (u *update) record(r *request) error {
 		u.events[sequence] = raw
 	}
 	return nil
+}
+
+// recorded answers the call for the events of an update, a page of them.
+func (s *Server) recorded(r *request, u *update) (any, error) {
+	query := r.URL.Query()
+	for name := range query {
+		if !slices.Contains([]string{"continuationToken", "type", "urn", "include_non_activated"}, name) {
+			return nil, violate("GET events: unknown condition %s", name)
+		}
+	}
+	var all []json.RawMessage
+	for _, number := range slices.Sorted(maps.Keys(u.events)) {
+		if raw := u.events[number]; strings.Contains(string(raw), query.Get("urn")) {
+			all = append(all, raw)
+		}
+	}
+	at := 0
+	if query.Has("continuationToken") {
+		if n, err := fmt.Sscanf(query.Get("continuationToken"), "after-%d", &at); err != nil || n != 1 || at > len(all) {
+			return nil, violate("GET events: a token that was not given out")
+		}
+	}
+	end := min(at+s.options.PageSize, len(all))
+	out := map[string]any{"events": append([]json.RawMessage{}, all[at:end]...)}
+	if end < len(all) {
+		out["continuationToken"] = "after-" + strconv.Itoa(end)
+	}
+	return out, nil
+}
+
+// LatestUpdate returns the ID of the latest update or preview of a stack, "" if there is none. name is "organization/project/stack".
+func (s *Server) LatestUpdate(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.stacks[name]
+	if k == nil || len(k.updates) == 0 {
+		return ""
+	}
+	return k.updates[len(k.updates)-1].id
 }
 
 // Events returns the events of the latest update or preview of a stack, in the order of their numbers. name is "organization/project/stack".

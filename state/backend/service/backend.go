@@ -59,9 +59,15 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return b, nil
 }
 
-// findOrganization returns the organization for names without one: the one that the user has chosen, else the default of the
-// service, else the user's own.
+// EnvOrganization is the variable with the organization of stacks that are named without one.
+const EnvOrganization = "PULUMI_DEFAULT_ORGANIZATION"
+
+// findOrganization returns the organization for names without one: that of the environment, else the one that the user has chosen, else the
+// default of the service, else the user's own.
 func (b *Backend) findOrganization(ctx context.Context, account workspace.Account) (string, error) {
+	if name, set := b.core.options.lookup()(EnvOrganization); set && name != "" {
+		return name, nil
+	}
 	chosen, err := workspace.NewConfig(b.core.options.Home).DefaultOrganization(Address(b.core.options.URL))
 	if err != nil || chosen != "" {
 		return chosen, err

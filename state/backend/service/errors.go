@@ -48,6 +48,19 @@ func (e *LeaseError) Error() string {
 
 func (e *LeaseError) Unwrap() error { return e.Reason }
 
+// OperationError reports that the service knows no operation with an ID.
+type OperationError struct {
+	Ref    backend.Ref
+	ID     string
+	Reason error
+}
+
+func (e *OperationError) Error() string {
+	return fmt.Sprintf("the service knows no operation %q on the stack %s; give its ID, which is not its number in the history: %v", e.ID, e.Ref, e.Reason)
+}
+
+func (e *OperationError) Unwrap() error { return e.Reason }
+
 // TransferError reports that a new name is in another organization.
 type TransferError struct {
 	From, To backend.Ref

@@ -45,8 +45,9 @@ type held struct {
 var _ backend.Stack = (*stack)(nil)
 
 var (
-	_ backend.Auditor  = (*stack)(nil)
-	_ backend.Requirer = (*stack)(nil)
+	_ backend.Auditor     = (*stack)(nil)
+	_ backend.Requirer    = (*stack)(nil)
+	_ backend.EventKeeper = (*stack)(nil)
 )
 
 func (s *stack) sender() sender { return sender{s.subject} }
@@ -88,6 +89,11 @@ func (s *stack) LastUpdate(ctx context.Context, accept func(backend.Update) bool
 // RequiredPolicies implements [backend.Requirer].
 func (s *stack) RequiredPolicies(ctx context.Context) ([]backend.RequiredPolicy, error) {
 	return s.subject.RequiredPolicies(ctx)
+}
+
+// KeptEvents implements [backend.EventKeeper].
+func (s *stack) KeptEvents(ctx context.Context, operation string, f backend.EventFilter, token string) (events []json.RawMessage, next string, err error) {
+	return s.subject.KeptEvents(ctx, operation, f, token)
 }
 
 // KeptSettings returns the settings that the service keeps for the stack, in the form of a configuration file, and the name of their environment; ""

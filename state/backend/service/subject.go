@@ -321,6 +321,15 @@ func (s subject) RequiredPolicies(ctx context.Context) ([]backend.RequiredPolicy
 	return s.backend.required(all), err
 }
 
+// KeptEvents implements [backend.EventKeeper].
+func (s subject) KeptEvents(ctx context.Context, operation string, f backend.EventFilter, token string) (events []json.RawMessage, next string, err error) {
+	events, next, err = s.backend.client.Events(ctx, api.UpdateID{Stack: s.id(), ID: operation}, api.EventFilter(f), token)
+	if api.Is(err, http.StatusNotFound) {
+		err = &OperationError{s.ref, operation, err}
+	}
+	return events, next, err
+}
+
 // updateOf converts an update of the service's history.
 func updateOf(i api.Info) (backend.Update, error) {
 	u := backend.Update{

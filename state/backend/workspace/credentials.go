@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,43 +15,56 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 )
 
-// ErrEncrypted is the error for a credentials file that a key store of the system has encrypted. Such a file is left
-// alone.
-var ErrEncrypted = errors.New("the credentials file is encrypted; use `pulumi login` and `pulumi logout`, " +
-	"or set PULUMI_BACKEND_URL")
+// ErrEncrypted is wrapped by the error for an encrypted credentials file that cannot be opened. Such a file is left alone.
+var ErrEncrypted = errors.New("the credentials file is encrypted and cannot be opened here; set PULUMI_BACKEND_URL and PULUMI_ACCESS_TOKEN, " +
+	"or forget all backends, which removes it")
 
 // ErrNoBackend is the error if no backend is selected.
 var ErrNoBackend = advice.With(errors.New("no backend is selected; set PULUMI_BACKEND_URL, or put backend.url into the project file"),
 	advice.On(advice.LogIn))
 
 // Credentials is the file that names the current backend.
-type Credentials struct{ path string }
+type Credentials struct {
+	path    string
+	sealing sealing
+}
 
 // NewCredentials returns the credentials file: in PULUMI_CREDENTIALS_PATH if that is set, else in home.
 func NewCredentials(home string, lookup func(name string) (string, bool)) Credentials {
 	if dir, ok := lookup("PULUMI_CREDENTIALS_PATH"); ok && dir != "" {
 		home = dir
 	}
-	return Credentials{filepath.Join(home, "credentials.json")}
+	return Credentials{filepath.Join(home, "credentials.json"), newSealing(lookup)}
 }
 
-// BackendURL returns the URL of the backend to use (state.md 4.1): PULUMI_BACKEND_URL, else backend.url in the project
+// Origin is the place that names a backend.
+type Origin int
+
+// The origins, the one that takes precedence first.
+const (
+	FromNowhere     Origin = iota
+	FromEnvironment        // PULUMI_BACKEND_URL
+	FromProject            // backend.url in the project file
+	FromCredentials        // the latest login
+)
+
+// BackendURL returns the URL of the backend to use, and where it is from (state.md 4.1): PULUMI_BACKEND_URL, else backend.url in the project
 // file, else the current one of the credentials. If there is none the error is [ErrNoBackend].
-func (c Credentials) BackendURL(lookup func(name string) (string, bool), projectURL string) (string, error) {
+func (c Credentials) BackendURL(lookup func(name string) (string, bool), projectURL string) (string, Origin, error) {
 	if u, ok := lookup("PULUMI_BACKEND_URL"); ok && u != "" {
-		return u, nil
+		return u, FromEnvironment, nil
 	}
 	if projectURL != "" {
-		return projectURL, nil
+		return projectURL, FromProject, nil
 	}
 	f, err := c.read()
 	if err != nil {
-		return "", err
+		return "", FromCredentials, err
 	}
 	if current := f.text("current"); current != "" {
-		return current, nil
+		return current, FromCredentials, nil
 	}
-	return "", ErrNoBackend
+	return "", FromNowhere, ErrNoBackend
 }
 
 // Current is the URL of the backend that is logged in to, "" for none.
@@ -80,7 +94,7 @@ func (c Credentials) Login(url string) error {
 	f.set("current", url)
 	f.entry("accessTokens", url, "")
 	f.entry("accounts", url, map[string]string{"lastValidatedAt": "0001-01-01T00:00:00Z"})
-	return writeJSON(c.path, f)
+	return c.write(f)
 }
 
 // Account is the account at a service, as recorded in the file.
@@ -127,7 +141,7 @@ func (c Credentials) LoginToService(url string, a Account) error {
 	f.set("current", url)
 	f.entry("accessTokens", url, a.AccessToken)
 	f.entry("accounts", url, a)
-	return writeJSON(c.path, f)
+	return c.write(f)
 }
 
 // Logout removes a backend. When the last one is removed, so is the file.
@@ -144,7 +158,31 @@ func (c Credentials) Logout(url string) error {
 	if left == 0 {
 		return removeIfExists(c.path)
 	}
-	return writeJSON(c.path, f)
+	return c.write(f)
+}
+
+// write writes the credentials file.
+func (c Credentials) write(f file) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(f); err != nil {
+		return err
+	}
+	out, err := c.sealing.close(c.path, bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+	if err != nil {
+		return err
+	}
+	return replace(c.path, out)
+}
+
+// Forget removes the credentials file, also one that cannot be read, and with key the key that encrypts it, which other credentials files of
+// the user share.
+func (c Credentials) Forget(key bool) error {
+	if err := removeIfExists(c.path); err != nil || !key {
+		return err
+	}
+	return c.sealing.keys.Delete()
 }
 
 // file is the content of the credentials file. Unknown members are kept.
@@ -152,12 +190,20 @@ type file map[string]json.RawMessage
 
 // readMembers reads a JSON object; one that does not exist has no members. what is the name of the file in errors.
 func readMembers(path, what string) (file, error) {
+	return readOpened(path, what, func(text []byte) ([]byte, error) { return text, nil })
+}
+
+// readOpened is readMembers for a file whose text open returns.
+func readOpened(path, what string, open func([]byte) ([]byte, error)) (file, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file{}, nil
 	}
 	if err != nil {
 		return nil, err
+	}
+	if b, err = open(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f, err := membersOf(b)
 	if err != nil {
@@ -167,19 +213,19 @@ func readMembers(path, what string) (file, error) {
 }
 
 func (c Credentials) read() (file, error) {
-	f, err := readMembers(c.path, "credentials")
-	if err != nil {
+	if err := c.sealing.check(); err != nil {
 		return nil, err
 	}
-	if len(f) > 0 && !f.isPlain() {
-		return nil, fmt.Errorf("%s: %w", c.path, ErrEncrypted)
+	f, err := readOpened(c.path, "credentials", c.sealing.open)
+	if err == nil && len(f) > 0 && !f.isKnown() {
+		err = fmt.Errorf("%s: %w: its form is not known", c.path, ErrEncrypted)
 	}
-	return f, nil
+	return f, err
 }
 
-// isPlain reports whether the file has the known form and is not an encrypted envelope, which has none of its members.
-func (f file) isPlain() bool {
-	for _, name := range [...]string{"current", "accessTokens", "accounts"} {
+// isKnown reports whether the file has the known form.
+func (f file) isKnown() bool {
+	for _, name := range [...]string{"current", "accessTokens", "accounts", "credentialHelper"} {
 		if _, ok := f[name]; ok {
 			return true
 		}

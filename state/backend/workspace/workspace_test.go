@@ -58,15 +58,15 @@ func TestSelectionKeepsWhatPulumiWrote(t *testing.T) {
 func TestBackendComesFromTheFirstThatNamesOne(t *testing.T) {
 	none := environment(nil)
 	c := NewCredentials(t.TempDir(), none)
-	_, err := c.BackendURL(none, "")
+	_, _, err := c.BackendURL(none, "")
 	require.ErrorIs(t, err, ErrNoBackend)
 	require.NoError(t, c.Login("file://~"))
 	for want, project := range map[string]string{"file://~": "", "file:///project": "file:///project"} {
-		got, err := c.BackendURL(none, project)
+		got, _, err := c.BackendURL(none, project)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	got, err := c.BackendURL(environment(map[string]string{"PULUMI_BACKEND_URL": "file:///env"}), "file:///project")
+	got, _, err := c.BackendURL(environment(map[string]string{"PULUMI_BACKEND_URL": "file:///env"}), "file:///project")
 	require.NoError(t, err)
 	require.Equal(t, "file:///env", got)
 }

@@ -50,6 +50,25 @@ func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error 
 	}
 }
 
+// ReadEvents calls f for events, as [ReadEventLog] does. next returns one after the other, each a JSON object, and false after the last one.
+func ReadEvents(ctx context.Context, next func() (event []byte, more bool, err error), f func(LoggedEvent)) error {
+	names := renamedCopies{}
+	for {
+		text, more, err := next()
+		if err != nil || !more {
+			return err
+		}
+		e, err := readEvent(ctx, text)
+		if err != nil {
+			return fmt.Errorf("an event cannot be read: %w", err)
+		}
+		if e.Event != nil {
+			e.Event = names.pair(e.Event)
+			f(e)
+		}
+	}
+}
+
 // renamedCopies has the current URNs of renamed resources, by the copy that each had.
 type renamedCopies map[[2]string]urn.URN
 

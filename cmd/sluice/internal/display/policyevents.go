@@ -1,6 +1,7 @@
 package display
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -98,3 +99,26 @@ func (n *policyEvents) summarize(e stages.PolicySummary) {
 }
 
 func identityOf(pack, version string) packIdentity { return packIdentity{pack, version, version} }
+
+// describe returns the kind of an event and its main content. Foreign texts in it are not cleaned.
+func (n *policyEvents) describe() (kind, details string) {
+	policy := func(p packIdentity, name string) string { return p.Pack + "/" + name + ": " }
+	counts := func(s stackSummaryEvent) string {
+		return fmt.Sprintf("%s: %d passed, %d failed", s.Pack, len(s.Passed), len(s.Failed))
+	}
+	switch {
+	case n.Policy != nil:
+		return "policy " + n.Policy.Level, policy(n.Policy.packIdentity, n.Policy.Name) + n.Policy.URN + ": " + n.Policy.Message
+	case n.Remediation != nil:
+		return "policy remediates", policy(n.Remediation.packIdentity, n.Remediation.Name) + n.Remediation.URN
+	case n.Load != nil:
+		return "policies load", ""
+	case n.AnalyzeSummary != nil:
+		return "policies analyze", n.AnalyzeSummary.URN + ": " + counts(n.AnalyzeSummary.stackSummaryEvent)
+	case n.RemediateSummary != nil:
+		return "policies remediate", n.RemediateSummary.URN + ": " + counts(n.RemediateSummary.stackSummaryEvent)
+	case n.StackSummary != nil:
+		return "policies analyze", counts(*n.StackSummary)
+	}
+	return "other", ""
+}

@@ -19,6 +19,9 @@ func (p *Policies) Add(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.configs, "policy-pack-config", nil, "a JSON file with the configuration of the policy pack; one for each --policy-pack, in the same order")
 }
 
+// Given reports whether a policy pack is named.
+func (p *Policies) Given() bool { return len(p.packs) > 0 }
+
 // Check refuses contradictory flags.
 func (p *Policies) Check() error {
 	if len(p.configs) > 0 && len(p.configs) != len(p.packs) {

@@ -12,12 +12,14 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/autolog"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/live"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -32,6 +34,8 @@ type screen struct {
 	document *display.PreviewDocument // nil unless preview --json
 	summary  *display.SummaryLine     // nil unless --output json
 	events   []*display.EventLog
+	auto     *autolog.Log // nil in a preview, and if there is none
+	warn     func(format string, args ...any)
 	report   *report // nil without --report
 	out, err io.Writer
 	// data is the stream for programs, commands that for commands to a CI service.
@@ -81,6 +85,9 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 		}
 		s.events = append(s.events, l)
 	}
+	if !preview {
+		s.auto, s.warn = openAutomaticLog(j), j.remarks.warn
+	}
 	if followed := run.Events(); followed != nil {
 		s.events = append(s.events, display.StreamEvents(followed, options.Extended))
 	}
@@ -109,6 +116,24 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 		s.events = append(s.events, display.StreamEvents(s.data, options.Extended))
 	}
 	return s, nil
+}
+
+// openAutomaticLog begins the log that `sluice logs` shows. Without it, the operation goes on.
+func openAutomaticLog(j *Job) *autolog.Log {
+	if on := j.Terminal.Env(autolog.EnvOn); on != "" && !terminal.IsTrue(on) {
+		return nil
+	}
+	limits, err := autolog.LimitsOf(j.Terminal.Lookup)
+	var l *autolog.Log
+	if err == nil {
+		l, err = autolog.Open(autolog.Options{
+			Home: j.Stack.Home, Stack: j.Stack.Ref.String(), Operation: j.Kind.History, Known: &j.known, Now: time.Now(), Limits: limits,
+		})
+	}
+	if err != nil {
+		j.remarks.warnOnce(j.Terminal.Named("there is no log for `sluice logs`, or old ones are left: %v"), err)
+	}
+	return l
 }
 
 // openDelay is how long a phase has to take before the whole screen is used.
@@ -229,6 +254,9 @@ func (s *screen) observe(e stages.Event) {
 	for _, l := range s.events {
 		l.Observe(e)
 	}
+	if s.auto != nil {
+		s.auto.Observe(e)
+	}
 	if s.report != nil {
 		s.report.builder.Observe(e)
 	}
@@ -253,6 +281,9 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(s.named(advise.Text(runErr)))}}
 		for _, l := range s.events {
 			l.Observe(said)
+		}
+		if s.auto != nil {
+			s.auto.Observe(said)
 		}
 		if s.summary != nil {
 			s.summary.Observe(said)
@@ -284,6 +315,11 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 	}
 	for _, l := range s.events {
 		errs = append(errs, l.Close())
+	}
+	if s.auto != nil {
+		if err := s.auto.Close(); err != nil { // the operation does not depend on it
+			s.warn(s.named("the log for `sluice logs` is incomplete: %v"), err)
+		}
 	}
 	if s.report != nil {
 		errs = append(errs, s.report.close(ctx, end))

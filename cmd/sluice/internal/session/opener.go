@@ -88,12 +88,8 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	for _, w := range project.Warnings {
 		t.Warn("%s", w)
 	}
-	var prompt secrets.Prompt
-	if t.Interactive() || t.EnvIsTrue("PULUMI_TEST_PASSPHRASE") { // scripts answer at the standard input
-		prompt = terminal.AskPassphrase(t)
-	}
 	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, provider: o.Provider, nowhere: nowhere}
-	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers()).WithService(serviceKeys(t)).WithDerivation(o.Derivation)
+	s.Passphrases = o.Keys()
 	if s.Home, err = stateworkspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}
@@ -111,6 +107,16 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	}
 	s.Passphrases = s.Backend.Passphrases()
 	return s, nil
+}
+
+// Keys opens the secrets of states, wherever they are from: with passphrases, for which it may ask, and key services.
+func (o *Opener) Keys() secrets.Source {
+	t := o.Terminal
+	var prompt secrets.Prompt
+	if t.Interactive() || t.EnvIsTrue("PULUMI_TEST_PASSPHRASE") { // scripts answer at the standard input
+		prompt = terminal.AskPassphrase(t)
+	}
+	return secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers()).WithService(serviceKeys(t)).WithDerivation(o.Derivation)
 }
 
 // CheckProject returns an error if there is no project and no environment variable that names a stack.

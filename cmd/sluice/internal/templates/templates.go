@@ -17,10 +17,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed all:builtin all:policies
+//go:embed all:builtin all:policies all:packages
 var builtin embed.FS
 
-// Kind is the kind of a template: [Projects] or [Policies].
+// Kind is the kind of a template: [Projects], [Policies] or [Packages].
 type Kind struct {
 	file   string // the file that makes a folder a template of this kind
 	folder string // of the built-in templates
@@ -36,6 +36,11 @@ func Projects() Kind {
 // Policies returns the templates for policy packs.
 func Policies() Kind {
 	return Kind{file: "PulumiPolicy.yaml", folder: "policies", names: []string{"typescript", "python"}}
+}
+
+// Packages returns the templates for packages of components.
+func Packages() Kind {
+	return Kind{file: "PulumiPlugin.yaml", folder: "packages", names: []string{"component-yaml", "component-nodejs", "component-python"}}
 }
 
 // ending hides the files of built-in templates from other tools.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBuiltInTemplatesMakeProjects(t *testing.T) {
-	for _, kind := range []Kind{Projects(), Policies()} {
+	for _, kind := range []Kind{Projects(), Policies(), Packages()} {
 		entries, err := builtin.ReadDir(kind.folder)
 		require.NoError(t, err)
 		require.Len(t, entries, len(kind.Names()), "a template that is not offered")

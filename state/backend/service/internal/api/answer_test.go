@@ -156,6 +156,13 @@ var exchanges = map[string]exchange{
 		do:   func(ctx context.Context, c *Client) error { _, _, err := c.Status(ctx, update); return err },
 		good: map[string]string{"": `{"status": "running", "continuationToken": "more"}`},
 	},
+	"Client.Events": {
+		do: func(ctx context.Context, c *Client) error {
+			_, _, err := c.Events(ctx, update, EventFilter{}, "")
+			return err
+		},
+		good: map[string]string{"": `{"events": [{"timestamp": 1, "cancelEvent": {}}], "continuationToken": "more"}`},
+	},
 	"Client.History": {
 		do:   func(ctx context.Context, c *Client) error { _, err := c.History(ctx, stackHere, 10, 1); return err },
 		good: map[string]string{"": `{"updates": [{"kind": "update", "result": "succeeded", "version": 3}]}`},
@@ -370,6 +377,7 @@ func TestAnswersThatCannotBeMeantAreRefused(t *testing.T) {
 		{"Secrets.DecryptAll", "/batch-decrypt", `{"plaintexts": {"YQ==": "eA=="}}`, "has not decrypted"},
 		{"Client.Stacks", "", `{"stacks": [{}]}`, "a stack"},
 		{"Client.History", "", `{"updates": [{}]}`, "an update"},
+		{"Client.Events", "", `{"events": ["cancel"]}`, "an event is not an object"},
 		{"Client.StackPolicies", "", `{"requiredPolicies": [{}]}`, "a policy pack"},
 		{"Client.CreateUpdate", "", `{"updateID": ""}`, `"updateID" is empty`},
 		{"Client.Import", "", `{"updateId": ""}`, `"updateId" is empty`},

@@ -565,6 +565,35 @@ func (c *Client) SaveEvents(ctx context.Context, l *Lease, events []json.RawMess
 	}, &nothing{})
 }
 
+// Events returns a page of the recorded events of an update, and the token of the next page, "" after the last one. The first page has the
+// token "".
+func (c *Client) Events(ctx context.Context, u UpdateID, f EventFilter, token string) (page []json.RawMessage, next string, err error) {
+	query := url.Values{}
+	if token != "" {
+		query.Set("continuationToken", token)
+	}
+	for _, t := range f.Types {
+		query.Add("type", t)
+	}
+	if f.URN != "" {
+		query.Set("urn", f.URN)
+	}
+	if f.Undecided {
+		query.Set("include_non_activated", "true")
+	}
+	var out recorded
+	if err := c.get(ctx, u.path("events"), query, &out); err != nil {
+		return nil, "", err
+	}
+	if out.Next != nil {
+		next = *out.Next
+	}
+	if next != "" && next == token {
+		return nil, "", fmt.Errorf("the service at %s: its list of events has no end", c.base.Host)
+	}
+	return out.Events, next, nil
+}
+
 // Complete ends an update.
 func (c *Client) Complete(ctx context.Context, l *Lease, status string) error {
 	in := map[string]string{"status": status}

@@ -226,3 +226,25 @@ func (a *history) check(given members) error {
 	}
 	return given.list("updates")
 }
+
+// EventFilter selects events of an update. The zero value selects all.
+type EventFilter struct {
+	Types     []string // numbers of the service
+	URN       string
+	Undecided bool // also events that are not yet activated
+}
+
+// recorded is a page of the events of an update.
+type recorded struct {
+	Events []json.RawMessage `json:"events"`
+	Next   *string           `json:"continuationToken"`
+}
+
+func (a *recorded) check(given members) error {
+	for _, e := range a.Events {
+		if len(e) == 0 || e[0] != '{' {
+			return errors.New("an event is not an object")
+		}
+	}
+	return given.list("events")
+}

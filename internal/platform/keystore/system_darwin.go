@@ -1,0 +1,5 @@
+package keystore
+
+const system = "macos-security"
+
+func usable() error { return nil }

@@ -1,0 +1,5 @@
+package keystore
+
+const system = "windows-credman"
+
+func usable() error { return nil }
