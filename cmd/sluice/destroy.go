@@ -17,7 +17,7 @@ import (
 // destroyFlags are the flags of destroy.
 type destroyFlags struct {
 	flags.Operation
-	excludeProtected, remove bool
+	excludeProtected, remove, force bool
 }
 
 func newDestroyCommand(open *session.Opener) *cobra.Command {
@@ -28,6 +28,9 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 		Short:   "Delete every resource of the stack",
 		Long: "Delete every resource of the stack. The stack itself and its configuration stay, unless --remove is given: see\n" +
 			"`stack rm`.\n\n" +
+			"With --force, the command forgets what cannot be deleted: it lists the failed resources, asks twice, writes them to a\n" +
+			"file forgotten-<stack>-<time>.json, removes them from the state, and destroys the rest. The objects may still exist.\n" +
+			"Protected resources are refused as without --force. With --yes it does not ask.\n\n" +
 			"The command first shows a preview and asks for confirmation, unless --yes is given. The program does not run, unless\n" +
 			"--run-program is given: then the resources are deleted with the provider configuration of the program.",
 		Args: exactArgs(0),
@@ -52,7 +55,9 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 	excludes(cmd, "skip-preview", "preview-only")
 	p.BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
 	p.BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
+	p.BoolVar(&f.force, "force", false, "forget the resources that cannot be deleted, after two confirmations, and write them to a file; implies --continue-on-error")
 	excludes(cmd, "exclude-protected", "ignore-protect")
+	excludes(cmd, "force", "preview-only")
 	return cmd
 }
 
@@ -61,6 +66,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	if f.excludeProtected && len(f.Targeting.Targets) > 0 {
 		return exit.Usagef("you cannot specify --target and --exclude-protected")
 	}
+	f.Run.ContinueOnError = f.Run.ContinueOnError || f.force
 	s, err := operate.OpenAny(ctx, open, &f.Operation)
 	if err != nil {
 		return err
@@ -87,7 +93,11 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := operate.Run(ctx, job); err != nil || f.Confirmation.PreviewOnly {
+	err = operate.Run(ctx, job)
+	if err != nil && f.force {
+		err = destroyByForce(ctx, open, f, err)
+	}
+	if err != nil || f.Confirmation.PreviewOnly {
 		return err
 	}
 	switch {

@@ -15,7 +15,7 @@ import (
 type Run struct {
 	parallel        int
 	ContinueOnError bool
-	ignoreProtect   bool
+	IgnoreProtect   bool
 	checkpoint      string
 }
 
@@ -26,7 +26,7 @@ const automatic = math.MinInt
 func (r *Run) Add(f *pflag.FlagSet) {
 	f.IntVarP(&r.parallel, "parallel", "p", automatic, "the largest number of resources that change at once; 1 or less means one at a time")
 	f.Lookup("parallel").DefValue = "4 for each processor"
-	f.BoolVar(&r.ignoreProtect, "ignore-protect", false, "delete protected resources too")
+	f.BoolVar(&r.IgnoreProtect, "ignore-protect", false, "delete protected resources too")
 }
 
 // AddChanges registers the flags of the operations that change something.
@@ -41,7 +41,7 @@ func DefaultRun() Run { return Run{parallel: automatic} }
 
 // Apply sets the options of the engine.
 func (r *Run) Apply(o *sluice.Options) {
-	o.ContinueOnError, o.IgnoreProtect = r.ContinueOnError, r.ignoreProtect
+	o.ContinueOnError, o.IgnoreProtect = r.ContinueOnError, r.IgnoreProtect
 	if r.parallel != automatic { // otherwise the engine chooses
 		o.Parallel = max(r.parallel, 1)
 	}
