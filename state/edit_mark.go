@@ -12,6 +12,12 @@ func SetTaint(s *Snapshot, resources []*Resource, taint bool) (*Snapshot, []*Res
 	return setFlag(s, resources, func(r *Resource) *bool { return &r.Taint }, taint)
 }
 
+// SetRetain returns s with the given entries marked to retain their objects when they are deleted or replaced, or not, and the entries that this
+// changed. s itself is returned if nothing changed.
+func SetRetain(s *Snapshot, resources []*Resource, retain bool) (*Snapshot, []*Resource) {
+	return setFlag(s, resources, func(r *Resource) *bool { return &r.RetainOnDelete }, retain)
+}
+
 func setFlag(s *Snapshot, resources []*Resource, field func(*Resource) *bool, value bool) (*Snapshot, []*Resource) {
 	if s == nil {
 		return nil, nil

@@ -36,24 +36,24 @@ type undeletable struct {
 // destroyByForce forgets the resources whose delete has failed, and destroys the rest, until nothing is left or nothing more can be done.
 // failed is the error of the destroy. Each round asks twice, unless the user has confirmed in advance.
 func destroyByForce(ctx context.Context, open *session.Opener, f *destroyFlags, failed error) error {
+	confirmed := f.Confirmation.Yes
+	f.Confirmation.Yes, f.Confirmation.SkipPreview = true, true // the user has confirmed the destroy itself
 	for {
 		if status, _ := exit.Status(failed); status == exit.Cancelled || ctx.Err() != nil {
 			return failed
 		}
-		forgotten, err := forgetUndeletable(ctx, open, f, failed)
+		forgotten, err := forgetUndeletable(ctx, open, f, confirmed, failed)
 		if err != nil {
 			return err
 		}
 		if forgotten == 0 {
 			return failed
 		}
-		again := f.Operation
-		again.Confirmation.Yes, again.Confirmation.SkipPreview = true, true
-		s, err := operate.OpenAny(ctx, open, &again)
+		s, err := operate.OpenAny(ctx, open, &f.Operation)
 		if err != nil {
 			return err
 		}
-		job, err := operate.Prepare(ctx, s, operate.Destroy(), &again)
+		job, err := operate.Prepare(ctx, s, operate.Destroy(), &f.Operation)
 		if err != nil {
 			return err
 		}
@@ -63,9 +63,9 @@ func destroyByForce(ctx context.Context, open *session.Opener, f *destroyFlags, 
 	}
 }
 
-// forgetUndeletable removes the resources whose delete has failed from the state, after two confirmations, and returns their number. It writes
-// them to a file first.
-func forgetUndeletable(ctx context.Context, open *session.Opener, f *destroyFlags, failed error) (int, error) {
+// forgetUndeletable removes the resources whose delete has failed from the state, after two confirmations unless confirmed is true, and returns
+// their number. It writes them to a file first.
+func forgetUndeletable(ctx context.Context, open *session.Opener, f *destroyFlags, confirmed bool, failed error) (int, error) {
 	s, err := operate.OpenAny(ctx, open, &f.Operation)
 	if err != nil {
 		return 0, err
@@ -81,7 +81,7 @@ func forgetUndeletable(ctx context.Context, open *session.Opener, f *destroyFlag
 		if len(list) == 0 {
 			return nil
 		}
-		if !f.Confirmation.Yes {
+		if !confirmed {
 			if err := confirmForgetting(ctx, e, list); err != nil {
 				return err
 			}

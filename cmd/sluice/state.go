@@ -19,7 +19,7 @@ func newStateCommand(open *session.Opener) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		newStateGetCommand(open), newStateDeleteCommand(open), newStateProtectCommand(open), newStateUnprotectCommand(open), newStateTaintCommand(open),
+		newStateGetCommand(open), newStateDeleteCommand(open), newStateProtectCommand(open), newStateUnprotectCommand(open), newStateTaintCommand(open), newStateRetainCommand(open), newStateUnretainCommand(open),
 		newStateUntaintCommand(open), newStateRenameCommand(open), newStateMoveCommand(open), newStateRepairCommand(open),
 		newStateEditCommand(open), newStateUpgradeCommand(open),
 	)

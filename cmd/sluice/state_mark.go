@@ -66,6 +66,30 @@ func newStateUntaintCommand(open *session.Opener) *cobra.Command {
 	return m.command(open, "Remove the mark for replacement", "Take back the mark that `sluice state taint` has set.")
 }
 
+func newStateRetainCommand(open *session.Opener) *cobra.Command {
+	m := marking{
+		verb: "retain", done: "marked to be retained", all: "retain the objects of all resources",
+		note: "The next update of a program that declares them sets what it says again.\n",
+		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
+			return state.SetRetain(s, rs, true)
+		},
+	}
+	return m.command(open, "Keep the objects of resources that are removed",
+		"Mark resources so that their objects stay when the resources are deleted: the state forgets them, and in the cloud nothing\n"+
+			"happens. Then remove them from the program, or destroy the stack. The next update of a program that still declares them\n"+
+			"sets what it says again (option `retainOnDelete`).")
+}
+
+func newStateUnretainCommand(open *session.Opener) *cobra.Command {
+	m := marking{
+		verb: "unretain", done: "no longer marked to be retained", all: "retain no objects",
+		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
+			return state.SetRetain(s, rs, false)
+		},
+	}
+	return m.command(open, "Remove the mark that keeps the objects of removed resources", "Take back the mark that `sluice state retain` has set.")
+}
+
 func (m marking) command(open *session.Opener, short, long string) *cobra.Command {
 	var f stateedit.Flags
 	var all bool
