@@ -35,7 +35,10 @@ type sealing struct {
 }
 
 func newSealing(lookup func(name string) (string, bool)) sealing {
-	mode, _ := lookup(EnvCredentialStore)
+	mode, isSet := lookup(EnvCredentialStore)
+	if !isSet {
+		mode = ""
+	}
 	return sealing{strings.ToLower(strings.TrimSpace(mode)), keystore.System(), credentialsKey()}
 }
 
