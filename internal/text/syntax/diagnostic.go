@@ -58,7 +58,9 @@ type Diagnostics []Diagnostic
 
 // Add adds a diagnostic, unless the list has it: the value of an anchor is read again for each of its aliases.
 func (ds *Diagnostics) Add(d Diagnostic) {
-	if !slices.ContainsFunc(*ds, func(x Diagnostic) bool { return x.Range == d.Range && x.Severity == d.Severity && x.Summary == d.Summary }) {
+	if !slices.ContainsFunc(*ds, func(x Diagnostic) bool {
+		return x.Range == d.Range && x.Severity == d.Severity && x.Summary == d.Summary
+	}) {
 		*ds = append(*ds, d)
 	}
 }
