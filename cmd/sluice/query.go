@@ -16,9 +16,11 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/query"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/store/postgres"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -29,6 +31,7 @@ type queryFlags struct {
 	columns        []string
 	json, count    bool
 	showSecrets    bool
+	sqlViews       bool
 }
 
 // queryReaders is the number of stacks that a question reads at once. Each reader holds one state in memory.
@@ -54,13 +57,23 @@ func newQueryCommand(open *session.Opener) *cobra.Command {
 			"    importID, deletedWith, viewOf, sourcePosition, replaceWith, ignoreChanges, initErrors\n\n" +
 			"A resource that lacks a value, or has one of another type, does not match; has(outputs.acl) finds out whether it is there.\n" +
 			"Secrets are not decrypted, and no passphrase is needed. A resource for which the answer depends on a secret does not match,\n" +
-			"unless --show-secrets is given.",
+			"unless --show-secrets is given.\n\n" +
+			"With a PostgreSQL backend, --sql-views prints the SQL statements that make views of the states, for questions in SQL.",
 		Example: "  sluice query 'type == \"aws:s3/bucket:Bucket\" && outputs.acl == \"public-read\"'\n" +
 			"  sluice query --all 'type == \"pulumi:providers:aws\" && providerVersion.startsWith(\"5.\")' --columns providerVersion\n" +
 			"  sluice query --all 'type == \"pulumi:pulumi:StackReference\" && inputs.name == \"organization/net/prod\"'\n" +
-			"  sluice query --project shop 'custom && !protect' --count",
-		Args: exactArgs(1),
+			"  sluice query --project shop 'custom && !protect' --count\n" +
+			"  sluice query --sql-views | psql service=states",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.sqlViews {
+				return exactArgs(0)(cmd, args)
+			}
+			return exactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.sqlViews {
+				return printViews(open.Terminal)
+			}
 			return queryStacks(cmd.Context(), open, args[0], f)
 		},
 	}
@@ -71,7 +84,25 @@ func newQueryCommand(open *session.Opener) *cobra.Command {
 	cmd.Flags().BoolVar(&f.count, "count", false, "print only the number of resources")
 	flags.AddJSON(cmd.Flags(), &f.json, "write JSON")
 	cmd.Flags().BoolVar(&f.showSecrets, "show-secrets", false, "decrypt secrets, to compare and to show them")
+	cmd.Flags().BoolVar(&f.sqlViews, "sql-views", false, "print the SQL statements that make views of a PostgreSQL backend, and ask nothing")
 	return cmd
+}
+
+// printViews prints the statements for the views of the backend.
+func printViews(t *terminal.Terminal) error {
+	url, err := session.BackendURL(t.Lookup)
+	if err != nil {
+		return err
+	}
+	if scheme, _, _ := strings.Cut(url, ":"); scheme != "postgres" {
+		return exit.Usagef("--sql-views is for PostgreSQL backends, and the backend is %s", backend.MaskURL(url))
+	}
+	statements, err := postgres.Views(url)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	_, err = fmt.Fprint(t.Data(), statements)
+	return err
 }
 
 // queryResult is the answer for one stack.
