@@ -11,6 +11,7 @@ import (
 	"github.com/sourcegraph/conc/iter"
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
@@ -20,7 +21,6 @@ import (
 	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
-	"github.com/sluice-iac/sluice/state/store/postgres"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -94,10 +94,10 @@ func printViews(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	if scheme, _, _ := strings.Cut(url, ":"); scheme != "postgres" {
+	statements, err := cloud.Views(url)
+	if errors.Is(err, cloud.ErrNoViews) {
 		return exit.Usagef("--sql-views is for PostgreSQL backends, and the backend is %s", backend.MaskURL(url))
 	}
-	statements, err := postgres.Views(url)
 	if err != nil {
 		return exit.AsUsage(err)
 	}
