@@ -3,6 +3,7 @@ module github.com/sluice-iac/sluice
 go 1.26.6
 
 require (
+	cel.dev/cel-go v0.33.2
 	charm.land/bubbles/v2 v2.2.1
 	charm.land/bubbletea/v2 v2.1.1
 	charm.land/lipgloss/v2 v2.0.6
@@ -81,6 +82,7 @@ require (
 )
 
 require (
+	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/danieljoos/wincred v1.2.3 // indirect
 	github.com/deckarep/golang-set/v2 v2.5.0 // indirect
 	github.com/ebitengine/purego v0.10.2 // indirect
@@ -90,6 +92,7 @@ require (
 	github.com/zalando/go-keyring v0.2.8
 	go.opentelemetry.io/otel/bridge/opentracing v1.45.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
+	golang.org/x/exp v0.0.0-20260824195058-e88cd73687aa // indirect
 )
 
 require (

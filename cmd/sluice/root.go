@@ -67,7 +67,7 @@ func newTree(global *globalFlags) *cobra.Command {
 		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open), newDriftCommand(open),
 		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open), newFleetCommand(open.Terminal))
 	group("keep", "Stacks, settings and backends:",
-		newStackCommand(open), newProjectCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
+		newStackCommand(open), newProjectCommand(open), newConfigCommand(open), newStateCommand(open), newQueryCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal), newOrgCommand(open.Terminal), newPolicyCommand(open), newSchemaCommand(open.Terminal), newPackageCommand(open.Terminal))
 	group("tool", "The tool itself:",
 		newAboutCommand(open), newLogsCommand(open.Terminal), newPluginCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, fresh), newGenMarkdownCommand(open.Terminal, fresh))

@@ -213,6 +213,7 @@ var ofTheCommand = []string{
 	"github.com/tetratelabs/wazero", "git.sr.ht/~sbinet/gg", "golang.org/x/image/", "maragu.dev/", // pictures and reports
 	"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters/", "go.opentelemetry.io/proto/", // for making and sending spans
 	"github.com/KimMachineGun/automemlimit",
+	"cel.dev/", "github.com/antlr4-go/", // questions
 }
 
 // hosting are the packages that the engine does not link: what hosts programs, plugins and backends. Package host links them.

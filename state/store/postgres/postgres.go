@@ -54,18 +54,15 @@ const defaultTable = "pulumi_state"
 func Open(ctx context.Context, text string, _ func(string) (string, bool)) (store.Store, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("the backend URL postgres://… cannot be read; special characters in the password have to be written as %XX")
+		return nil, errUnreadableURL
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return nil, fmt.Errorf("backend URL %s: its parameters cannot be read", masked(u))
 	}
-	table := defaultTable
-	if query.Has("table") {
-		table = query.Get("table")
-	}
-	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`).MatchString(table) {
-		return nil, fmt.Errorf("backend URL %s: %q is not a name for a table", masked(u), table)
+	table, err := tableOf(u, query)
+	if err != nil {
+		return nil, err
 	}
 	name := masked(u)
 	query.Del("table")
@@ -91,6 +88,18 @@ func Open(ctx context.Context, text string, _ func(string) (string, bool)) (stor
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
+}
+
+// tableOf returns the name of the table in the parameters of a URL.
+func tableOf(u *url.URL, parameters url.Values) (string, error) {
+	if !parameters.Has("table") {
+		return defaultTable, nil
+	}
+	table := parameters.Get("table")
+	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`).MatchString(table) {
+		return "", fmt.Errorf("backend URL %s: %q is not a name for a table", masked(u), table)
+	}
+	return table, nil
 }
 
 // masked is the URL without password and parameters.
