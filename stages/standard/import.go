@@ -3,6 +3,7 @@ package standard
 import (
 	"context"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
@@ -125,12 +126,17 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 }
 
 // awaitDeletions waits for the deletes of closures that concern an import: those of the recorded state that it replaces, and those of old
-// copies of the object, which a closure of an earlier registration may delete.
+// copies of the object, which a closure of an earlier registration may delete: one of what they depend on.
 func (i *importer) awaitDeletions(ctx context.Context, l stages.Located, imported *state.Resource) error {
 	olds := i.rooms.Base.OldCopiesOf(imported)
-	if len(olds) > 0 {
-		for seq := 1; seq < l.Seq; seq++ {
-			if err := i.rooms.Progress.Await(ctx, seq, rooms.Decided); err != nil {
+	for _, old := range olds {
+		id, _ := i.rooms.Base.ID(old)
+		for _, dep := range i.rooms.Base.WithinComponents().TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
+			by, claimed := i.rooms.Names.Claimant(i.rooms.Base.Resources[dep])
+			if !claimed || by >= l.Seq {
+				continue
+			}
+			if err := i.rooms.Progress.Await(ctx, by, rooms.Decided); err != nil {
 				return err
 			}
 		}

@@ -222,3 +222,42 @@ func TestSecretnessAloneReplacesNothingAfterAnImport(t *testing.T) {
 		})
 	}
 }
+
+// An import takes back the object of an old copy (decision 0236): no delete of this or a later run deletes it.
+func TestAnImportTakesBackTheObjectOfAnOldCopy(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "a", Nth: 1})
+	k.up(program(func(s *script) { s.thing("a", in{"immutable": 1}) }))
+	old := k.recorded("a").ID
+	k.fails(program(func(s *script) { s.thing("a", in{"immutable": 2}) }), "delete") // the old object stays, as an old copy
+	require.Len(t, k.all("a"), 2)
+
+	// Another registration has failed before in the preview. It is never decided, and nothing waits for it.
+	p := func(names ...string) source.Func {
+		return program(func(s *script) {
+			for _, name := range names {
+				s.thing(name, nil)
+			}
+			s.thing("a", in{"immutable": 1}, func(r *stages.RegisterRequest) { r.ImportID = old })
+		})
+	}
+	k.try(sluice.Preview, p("b", "b")).requireFailure("Duplicate resource URN")
+	k.up(p())
+	require.Len(t, k.all("a"), 1)
+	require.Equal(t, old, k.recorded("a").ID)
+	k.requireTruth()
+	k.destroy()
+	require.Empty(t, k.names())
+}
+
+// A resource that is removed leaves its object to the one that imports it.
+func TestAnImportTakesOverTheObjectOfARemovedResource(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("a", in{"value": "x"}) }))
+	id := k.recorded("a").ID
+	k.up(program(func(s *script) {
+		s.thing("b", in{"value": "x"}, func(r *stages.RegisterRequest) { r.ImportID = id })
+	}))
+	require.Empty(t, k.all("a"))
+	require.Equal(t, id, k.recorded("b").ID)
+	k.requireTruth()
+}
