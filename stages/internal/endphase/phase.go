@@ -210,26 +210,52 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 // retainImported makes deletes retain the objects that imports have recorded in other states, too (decision 0236). If the other state is
 // deleted as well, one of the two deletes the object.
 func (ph *Phase) retainImported(steps map[graph.ID]*stages.Decision) {
-	ids, going := map[string]bool{}, map[*state.Resource]*stages.Decision{}
+	going := map[*state.Resource]*stages.Decision{}
+	byID := map[string]*sharers{}
 	for _, s := range steps {
 		if s.Old.Custom && s.Old.ID != "" && !s.Retains() {
-			ids[s.Old.ID], going[s.Old] = true, s
+			going[s.Old] = s
+			byID[s.Old.ID] = &sharers{}
 		}
 	}
 	if len(going) == 0 {
 		return
 	}
-	live := ph.Rooms.LiveOf(ids)
+	for res := range ph.Rooms.Live() {
+		for _, id := range slices.Compact([]string{res.ID, res.ImportID}) {
+			if of := byID[id]; of != nil {
+				of.add(res)
+			}
+		}
+	}
 	for old, s := range going {
-		for _, other := range live {
+		for _, other := range byID[old.ID].whichMatter(old) {
 			its := going[other]
-			isImported := other.ImportID != "" || old.ImportID != "" && !old.Delete
 			deletesIt := its != nil && !old.Delete && s.Rank.Compare(its.Rank) < 0
-			if isImported && rooms.IsObjectOf(old, other) && !deletesIt {
+			if rooms.IsObjectOf(old, other) && !deletesIt {
 				s.RetainedNow = true
 			}
 		}
 	}
+}
+
+// sharers are the live states with one ID. They are about one object only if one was imported, so that of many states with an ID that says
+// nothing none is compared.
+type sharers struct{ all, imported []*state.Resource }
+
+func (sh *sharers) add(res *state.Resource) {
+	sh.all = append(sh.all, res)
+	if res.ImportID != "" {
+		sh.imported = append(sh.imported, res)
+	}
+}
+
+// whichMatter returns the states that may have the object of a state that is deleted: imported ones, and all others if it was imported itself.
+func (sh *sharers) whichMatter(old *state.Resource) []*state.Resource {
+	if old.ImportID != "" && !old.Delete {
+		return sh.all
+	}
+	return sh.imported
 }
 
 // endStepFor returns the step of the end phase for a state, and its reason; "" is no step. declared is true for a state that the

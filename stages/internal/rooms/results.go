@@ -187,20 +187,6 @@ func (r *Results) all() map[urn.URN]*state.Resource {
 	return maps.Clone(r.news)
 }
 
-// madeThat returns those of the states that steps of registrations have produced that satisfy a condition, by URN.
-func (r *Results) madeThat(does func(*state.Resource) bool) []*state.Resource {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []*state.Resource
-	for _, res := range r.news {
-		if does(res) {
-			out = append(out, res)
-		}
-	}
-	slices.SortFunc(out, func(a, b *state.Resource) int { return cmp.Compare(a.URN, b.URN) })
-	return out
-}
-
 // ViewsOf returns the views that are recorded for a resource, those of its old copies among them.
 func (r *Results) ViewsOf(u urn.URN) []*state.Resource {
 	r.mu.Lock()

@@ -2,6 +2,7 @@ package rooms
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -261,22 +262,24 @@ func (rooms *Rooms) IsTakenOver(old *state.Resource) bool {
 	return old.Delete && now != nil && now.RetainOnDelete && !old.RetainOnDelete
 }
 
-// LiveOf returns the present states with the given IDs that are not old copies, those of this run first.
-func (rooms *Rooms) LiveOf(ids map[string]bool) []*state.Resource {
-	isLive := func(res *state.Resource) bool {
-		return ids[res.ID] && res.Custom && !res.External && !res.Delete && !res.PendingReplacement
-	}
-	out := rooms.Results.madeThat(isLive)
-	seen := map[*state.Resource]bool{}
-	for _, res := range out {
-		seen[res] = true
-	}
-	for _, res := range rooms.Base.Resources {
-		if now := rooms.Results.Current(res); now != nil && isLive(now) && !seen[now] {
-			out = append(out, now)
+// Live yields the present states of managed objects that are not old copies, each once, in no order.
+func (rooms *Rooms) Live() iter.Seq[*state.Resource] {
+	return func(yield func(*state.Resource) bool) {
+		isLive := func(res *state.Resource) bool {
+			return res != nil && res.Custom && !res.External && !res.Delete && !res.PendingReplacement
+		}
+		made := rooms.Results.all()
+		for _, res := range made {
+			if isLive(res) && !yield(res) {
+				return
+			}
+		}
+		for _, res := range rooms.Base.Resources {
+			if now := rooms.Results.Current(res); isLive(now) && made[now.URN] != now && !yield(now) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // IsOperatedOn reports whether a registration continues the recorded URN (steps.md 0.2). Creates do not count: a URN that is
