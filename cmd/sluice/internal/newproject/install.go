@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/host"
 	acquisition "github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
@@ -48,4 +50,17 @@ func install(ctx context.Context, n *creation, p source.Project, options host.Pl
 		return fmt.Errorf("%w\nthe project and the stack are made; run `sluice install` in %s before `sluice up`", err, n.directory)
 	}
 	return nil
+}
+
+// installWhatItNeeds installs the dependencies of the policy pack or plugin in a folder, which has this manifest.
+func installWhatItNeeds(ctx context.Context, t *terminal.Terminal, directory, manifest string) error {
+	m, err := source.ReadManifest(directory, manifest)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	options, err := dependencies.Options(t, nil)
+	if err != nil {
+		return err
+	}
+	return dependencies.Install(ctx, t, m.Project(directory), options)
 }

@@ -62,13 +62,7 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 		}
 	}
 	var err error
-	if n.template, err = chooseTemplate(ctx, t, templates.Projects(), f.Template, n.asks); err != nil {
-		return nil, exit.AsUsage(err)
-	}
-	if n.directory, err = filepath.Abs(f.Directory); err != nil {
-		return nil, err
-	}
-	if err := checkEmpty(n.directory, f.Force); err != nil {
+	if n.template, n.directory, err = templateAndPlace(ctx, t, templates.Projects(), f.Template, n.asks, f.Directory, f.Force); err != nil {
 		return nil, err
 	}
 	return n, askAll(ctx, n)
@@ -78,6 +72,20 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 // standard input, line by line.
 func isAttended(t *terminal.Terminal) bool {
 	return t.Interactive() || t.EnvIsTrue("PULUMI_TEST_INTERACTIVE")
+}
+
+// templateAndPlace chooses a template, and returns the absolute path of the folder for what is made of it, which has to be empty unless force
+// is true.
+func templateAndPlace(
+	ctx context.Context, t *terminal.Terminal, kind templates.Kind, name string, asks bool, folder string, force bool,
+) (template *templates.Template, directory string, err error) {
+	if template, err = chooseTemplate(ctx, t, kind, name, asks); err != nil {
+		return nil, "", exit.AsUsage(err)
+	}
+	if directory, err = filepath.Abs(folder); err != nil {
+		return nil, "", err
+	}
+	return template, directory, checkEmpty(directory, force)
 }
 
 // checkEmpty refuses a directory with files. A repository without files counts as empty.

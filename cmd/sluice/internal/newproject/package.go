@@ -8,13 +8,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/source"
 )
 
 // PackageOptions define the package to make.
@@ -55,15 +53,8 @@ func packageNameFrom(folder string) string {
 // NewPackage makes a package of components.
 func NewPackage(ctx context.Context, t *terminal.Terminal, o PackageOptions) error {
 	asks := t.Interactive() && !o.Yes
-	template, err := chooseTemplate(ctx, t, templates.Packages(), o.Template, asks)
+	template, directory, err := templateAndPlace(ctx, t, templates.Packages(), o.Template, asks, o.Directory, o.Force)
 	if err != nil {
-		return exit.AsUsage(err)
-	}
-	directory, err := filepath.Abs(o.Directory)
-	if err != nil {
-		return err
-	}
-	if err := checkEmpty(directory, o.Force); err != nil {
 		return err
 	}
 	p := templates.Project{Name: o.Name, Description: cmp.Or(o.Description, template.ProjectDescription)}
@@ -85,24 +76,11 @@ func NewPackage(ctx context.Context, t *terminal.Terminal, o PackageOptions) err
 	}
 	fmt.Fprintf(t.Out, "Created package '%s'\n", p.Name)
 	if !o.GenerateOnly {
-		if err := installPackage(ctx, t, directory); err != nil {
+		if err := installWhatItNeeds(ctx, t, directory, plugin.PluginManifest); err != nil {
 			return fmt.Errorf("%w\nthe package is made; `sluice package add` installs what it needs, too", err)
 		}
 	}
 	_, err = fmt.Fprintf(t.Out, "\nThe package is ready. To use it, run in the folder of a project:\n\n    %s package add %s\n",
 		t.Command(), format.ShellQuote(directory))
 	return err
-}
-
-// installPackage installs the dependencies of the package in a folder.
-func installPackage(ctx context.Context, t *terminal.Terminal, directory string) error {
-	m, err := source.ReadManifest(directory, plugin.PluginManifest)
-	if err != nil {
-		return exit.AsUsage(err)
-	}
-	options, err := dependencies.Options(t, nil)
-	if err != nil {
-		return err
-	}
-	return dependencies.Install(ctx, t, m.Project(directory), options)
 }

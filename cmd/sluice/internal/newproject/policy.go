@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/source"
 )
 
 // PolicyOptions define the policy pack to make.
@@ -27,15 +24,8 @@ type PolicyOptions struct {
 
 // NewPolicyPack makes a policy pack. Its name is that of the folder.
 func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) error {
-	template, err := chooseTemplate(ctx, t, templates.Policies(), o.Template, t.Interactive())
+	template, directory, err := templateAndPlace(ctx, t, templates.Policies(), o.Template, t.Interactive(), o.Directory, o.Force)
 	if err != nil {
-		return exit.AsUsage(err)
-	}
-	directory, err := filepath.Abs(o.Directory)
-	if err != nil {
-		return err
-	}
-	if err := checkEmpty(directory, o.Force); err != nil {
 		return err
 	}
 	pack := templates.Project{
@@ -60,13 +50,5 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 
 // InstallPolicyPack installs the dependencies of the policy pack in a folder.
 func InstallPolicyPack(ctx context.Context, t *terminal.Terminal, directory string) error {
-	m, err := source.ReadManifest(directory, plugin.PolicyManifest)
-	if err != nil {
-		return exit.AsUsage(err)
-	}
-	options, err := dependencies.Options(t, nil)
-	if err != nil {
-		return err
-	}
-	return dependencies.Install(ctx, t, m.Project(directory), options)
+	return installWhatItNeeds(ctx, t, directory, plugin.PolicyManifest)
 }
