@@ -24,7 +24,7 @@ type LoggedEvent struct {
 // command. So is an unfinished last line, since the command may have been killed.
 func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
-	events, names := 0, renamedCopies{}
+	events, read := 0, eventReader{renamedCopies{}, f}
 	for number := 1; ; number++ {
 		line, err := r.ReadBytes('\n')
 		ended := errors.Is(err, io.EOF)
@@ -32,13 +32,11 @@ func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error 
 			return fmt.Errorf("read the event log: %w", err)
 		}
 		if len(line) > 0 && line[0] == '{' {
-			switch e, err := readEvent(ctx, line); {
+			switch known, err := read.event(ctx, line); {
 			case err != nil && !ended:
 				return fmt.Errorf("line %d of the event log: %w", number, err)
-			case err == nil && e.Event != nil:
+			case known:
 				events++
-				e.Event = names.pair(e.Event)
-				f(e)
 			}
 		}
 		if ended && events == 0 {
@@ -52,21 +50,33 @@ func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error 
 
 // ReadEvents calls f for events, as [ReadEventLog] does. next returns one after the other, each a JSON object, and false after the last one.
 func ReadEvents(ctx context.Context, next func() (event []byte, more bool, err error), f func(LoggedEvent)) error {
-	names := renamedCopies{}
+	read := eventReader{renamedCopies{}, f}
 	for {
 		text, more, err := next()
 		if err != nil || !more {
 			return err
 		}
-		e, err := readEvent(ctx, text)
-		if err != nil {
+		if _, err := read.event(ctx, text); err != nil {
 			return fmt.Errorf("an event cannot be read: %w", err)
 		}
-		if e.Event != nil {
-			e.Event = names.pair(e.Event)
-			f(e)
-		}
 	}
+}
+
+// eventReader passes on events of one log, in their order.
+type eventReader struct {
+	names renamedCopies
+	pass  func(LoggedEvent)
+}
+
+// event passes on an event, and reports whether it is of a known kind.
+func (r eventReader) event(ctx context.Context, text []byte) (known bool, err error) {
+	e, err := readEvent(ctx, text)
+	if err != nil || e.Event == nil {
+		return false, err
+	}
+	e.Event = r.names.pair(e.Event)
+	r.pass(e)
+	return true, nil
 }
 
 // renamedCopies has the current URNs of renamed resources, by the copy that each had.
