@@ -39,6 +39,24 @@ type AnalyzerInfo struct {
 	Policies  []PolicyInfo // ordered by name
 }
 
+// PolicyName returns the full name of a policy of the pack.
+func (i AnalyzerInfo) PolicyName(policy string) PolicyName {
+	return PolicyName{Pack: i.Name, Version: i.Version, Name: policy}
+}
+
+// ViolationAt returns the event about a violation of a policy of the pack, by the resource with this URN. Without a severity of its own the
+// violation has that of the policy.
+func (i AnalyzerInfo) ViolationAt(at urn.URN, v Violation) PolicyViolation {
+	if v.Severity == "" {
+		for _, p := range i.Policies {
+			if p.Name == v.Policy {
+				v.Severity = p.Severity
+			}
+		}
+	}
+	return PolicyViolation{Policy: i.PolicyName(v.Policy), URN: at, Message: v.Message, Level: v.Level, Severity: v.Severity}
+}
+
 // PolicyInfo describes one policy, as it is configured.
 type PolicyInfo struct {
 	Name     string
@@ -111,6 +129,23 @@ type Remediation struct {
 type Findings struct {
 	Violations    []Violation
 	NotApplicable []string
+}
+
+// Enforced returns the violations that count, with their effective levels (steps.md 11.3): one that remains after remediation is at least
+// mandatory.
+func (f Findings) Enforced() []Violation {
+	var out []Violation
+	for _, v := range f.Violations {
+		switch v.Level {
+		case Disabled:
+			continue
+		case Advisory:
+		default:
+			v.Level = Mandatory
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // Violation is a broken policy.

@@ -102,13 +102,13 @@ func (an *analyst) remediate(ctx context.Context, a stages.Analyzed, report func
 			touched = append(touched, rem.Policy)
 			switch {
 			case rem.Diagnostic != "":
-				report(violationEvent(a.URN, info, stages.Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: stages.Advisory}))
+				report(info.ViolationAt(a.URN, stages.Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: stages.Advisory}))
 			case rem.Properties != nil:
 				after, err := property.HashAssets(ctx, *rem.Properties, an.directory)
 				if err != nil {
 					return a.Inputs, an.bailAnalysis(a.Located, fmt.Errorf("%s: failed to run remediation: %s: %w", info.Name, rem.Policy, err))
 				}
-				report(stages.PolicyRemediation{Policy: policyOf(info, rem.Policy), URN: a.URN, Before: a.Inputs, After: after})
+				report(stages.PolicyRemediation{Policy: info.PolicyName(rem.Policy), URN: a.URN, Before: a.Inputs, After: after})
 				a.Inputs = after
 			}
 		}
@@ -154,7 +154,7 @@ func (an *analyst) analysis(a stages.Analyzed) stages.Analysis {
 
 // violate reports a violation by a resource.
 func (an *analyst) violate(at urn.URN, pack stages.Analyzer, v stages.Violation) {
-	an.control.Emit(violationEvent(at, pack.Info(), v))
+	an.control.Emit(pack.Info().ViolationAt(at, v))
 }
 
 // bailAnalysis is like Bail, for an analyzer that could not answer. The end of an analyzer is reported once, and not for a

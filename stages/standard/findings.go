@@ -7,36 +7,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// enforced returns the violations that count, with their effective levels (steps.md 11.3), and the names of the mandatory policies
-// among them.
+// enforced returns the violations that count, and the names of the mandatory policies among them.
 func enforced(f stages.Findings) (violations []stages.Violation, mandatory []string) {
-	for _, v := range f.Violations {
-		switch v.Level {
-		case stages.Disabled:
-			continue
-		case stages.Advisory:
-		default: // a violation that remains after remediation is at least mandatory
-			v.Level = stages.Mandatory
+	violations = f.Enforced()
+	for _, v := range violations {
+		if v.Level == stages.Mandatory {
 			mandatory = append(mandatory, v.Policy)
 		}
-		violations = append(violations, v)
 	}
 	return violations, mandatory
-}
-
-func violationEvent(at urn.URN, info stages.AnalyzerInfo, v stages.Violation) stages.PolicyViolation {
-	if v.Severity == "" {
-		for _, p := range info.Policies {
-			if p.Name == v.Policy {
-				v.Severity = p.Severity
-			}
-		}
-	}
-	return stages.PolicyViolation{Policy: policyOf(info, v.Policy), URN: at, Message: v.Message, Level: v.Level, Severity: v.Severity}
-}
-
-func policyOf(info stages.AnalyzerInfo, name string) stages.PolicyName {
-	return stages.PolicyName{Pack: info.Name, Version: info.Version, Name: name}
 }
 
 func failedIn(f stages.Findings) []string {

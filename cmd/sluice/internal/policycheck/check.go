@@ -103,7 +103,7 @@ func (c *checker) resource(ctx context.Context, r *state.Resource) (out findings
 			case rem.Diagnostic != "":
 				out.events = append(out.events, c.violation(info, r.URN, stages.Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: stages.Advisory}))
 			case rem.Properties != nil:
-				out.events = append(out.events, stages.PolicyRemediation{Policy: name(info, rem.Policy), URN: r.URN, Before: r.Inputs, After: *rem.Properties})
+				out.events = append(out.events, stages.PolicyRemediation{Policy: info.PolicyName(rem.Policy), URN: r.URN, Before: r.Inputs, After: *rem.Properties})
 			}
 		}
 	}
@@ -114,10 +114,8 @@ func (c *checker) resource(ctx context.Context, r *state.Resource) (out findings
 		if err != nil {
 			return findings{err: fmt.Errorf("%s cannot judge %s: %w", info.Name, r.URN, err)}
 		}
-		for _, v := range answer.Violations {
-			if v.Level != stages.Disabled {
-				out.events = append(out.events, c.violation(info, r.URN, v))
-			}
+		for _, v := range answer.Enforced() {
+			out.events = append(out.events, c.violation(info, r.URN, v))
 		}
 	}
 	return out
@@ -137,29 +135,18 @@ func (c *checker) stack(ctx context.Context, pack source.PolicyAnalyzer) (out fi
 	if err != nil {
 		return findings{err: fmt.Errorf("%s cannot judge the stack: %w", info.Name, err)}
 	}
-	for _, v := range answer.Violations {
+	for _, v := range answer.Enforced() {
 		at := c.root
 		if c.known[v.URN] {
 			at = v.URN
 		}
-		if v.Level != stages.Disabled {
-			out.events = append(out.events, c.violation(info, at, v))
-		}
+		out.events = append(out.events, c.violation(info, at, v))
 	}
 	return out
 }
 
-// violation returns the event for a violation. One that a remediation should have removed is mandatory: nothing is remediated here.
+// violation returns the event for a violation, without secrets in its message.
 func (c *checker) violation(info stages.AnalyzerInfo, at urn.URN, v stages.Violation) stages.PolicyViolation {
-	if v.Level == stages.Remediate {
-		v.Level = stages.Mandatory
-	}
-	if i := slices.IndexFunc(info.Policies, func(p stages.PolicyInfo) bool { return p.Name == v.Policy }); i >= 0 && v.Severity == "" {
-		v.Severity = info.Policies[i].Severity
-	}
-	return stages.PolicyViolation{Policy: name(info, v.Policy), URN: at, Message: c.mask.Mask(v.Message), Level: v.Level, Severity: v.Severity}
-}
-
-func name(info stages.AnalyzerInfo, policy string) stages.PolicyName {
-	return stages.PolicyName{Pack: info.Name, Version: info.Version, Name: policy}
+	v.Message = c.mask.Mask(v.Message)
+	return info.ViolationAt(at, v)
 }
