@@ -95,7 +95,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	}
 	err = operate.Run(ctx, job)
 	if err != nil && f.force {
-		err = destroyByForce(ctx, open, f, err)
+		err = destroyByForce(ctx, open, s, f, err)
 	}
 	if err != nil || f.Confirmation.PreviewOnly {
 		return err

@@ -35,22 +35,21 @@ type undeletable struct {
 
 // destroyByForce forgets the resources whose delete has failed, and destroys the rest, until nothing is left or nothing more can be done.
 // failed is the error of the destroy. Each round asks twice, unless the user has confirmed in advance.
-func destroyByForce(ctx context.Context, open *session.Opener, f *destroyFlags, failed error) error {
+func destroyByForce(ctx context.Context, open *session.Opener, s *session.Stack, f *destroyFlags, failed error) error {
 	confirmed := f.Confirmation.Yes
 	f.Confirmation.Yes, f.Confirmation.SkipPreview = true, true // the user has confirmed the destroy itself
 	for {
 		if status, _ := exit.Status(failed); status == exit.Cancelled || ctx.Err() != nil {
 			return failed
 		}
-		forgotten, err := forgetUndeletable(ctx, open, f, confirmed, failed)
+		forgotten, err := forgetUndeletable(ctx, open, s, f, confirmed, failed)
 		if err != nil {
 			return err
 		}
 		if forgotten == 0 {
 			return failed
 		}
-		s, err := operate.OpenAny(ctx, open, &f.Operation)
-		if err != nil {
+		if s, err = operate.OpenAny(ctx, open, &f.Operation); err != nil {
 			return err
 		}
 		job, err := operate.Prepare(ctx, s, operate.Destroy(), &f.Operation)
@@ -65,11 +64,7 @@ func destroyByForce(ctx context.Context, open *session.Opener, f *destroyFlags, 
 
 // forgetUndeletable removes the resources whose delete has failed from the state, after two confirmations unless confirmed is true, and returns
 // their number. It writes them to a file first.
-func forgetUndeletable(ctx context.Context, open *session.Opener, f *destroyFlags, confirmed bool, failed error) (int, error) {
-	s, err := operate.OpenAny(ctx, open, &f.Operation)
-	if err != nil {
-		return 0, err
-	}
+func forgetUndeletable(ctx context.Context, open *session.Opener, s *session.Stack, f *destroyFlags, confirmed bool, failed error) (int, error) {
 	kept, err := decisions.Read(ctx, s, decisions.Operation)
 	if err != nil || kept == nil {
 		return 0, errors.Join(failed, err)
