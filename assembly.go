@@ -53,7 +53,7 @@ func (a *assembly) join(r *standard.Run) (standard.Assembly, error) {
 	built := via(r, pipeline.ViaActor(diffed, own.Build), a.engine.Built)
 	joined := standard.Assembly{Drain: func(ctx context.Context, f pipeline.Flow[stages.Executed]) error { return a.finish(ctx, r, f) }}
 	if len(a.engine.Deleting.made) > 0 {
-		deletes := &slot.Group[stages.Deleting]{Slot: a.engine.Deleting.name, Stages: a.engine.Deleting.made, Refuse: r.Refuse}
+		deletes := slot.NewGroup(a.engine.Deleting.name, a.engine.Deleting.made, r.Refuse)
 		built, joined.Deleting = pipeline.Via(built, offer(deletes)), deletes.Pass
 	}
 	joined.Registrations = via(r, pipeline.ViaActor(built, own.Execute), a.engine.Executed)

@@ -425,6 +425,40 @@ func TestNothingIsKeptAfterTheLastIdle(t *testing.T) {
 	}
 }
 
+// TestInputWaitsForIdle has an input that comes while Idle waits for something.
+func TestInputWaitsForIdle(t *testing.T) {
+	for _, workers := range []int{1, 3, Unbounded} {
+		synctest.Test(t, func(t *testing.T) {
+			f := From("source", 0, func(ctx context.Context, emit Emit[int]) error {
+				for v := range 3 {
+					if err := emit(v); err != nil {
+						return err
+					}
+					if err := await.For(ctx, time.Second); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			idle := false
+			got, err := collect(t.Context(), Via(f, Stage[int, int]{
+				Name: "idles", Workers: workers,
+				Run: func(_ context.Context, v int, emit Emit[int]) error {
+					require.False(t, idle)
+					return emit(v)
+				},
+				Idle: func(ctx context.Context, _ Emit[int]) error {
+					idle = true
+					defer func() { idle = false }()
+					return await.For(ctx, 1500*time.Millisecond)
+				},
+			}))
+			require.NoError(t, err)
+			require.ElementsMatch(t, upTo(3), got)
+		})
+	}
+}
+
 func TestTheErrorOfIdleEndsTheRun(t *testing.T) {
 	for _, idle := range []func(context.Context, Emit[int]) error{
 		func(context.Context, Emit[int]) error { return errBad },

@@ -2,10 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Stage is one typed step. It comes from a constructor, one per run: its functions usually keep state in a closure.
@@ -44,6 +45,9 @@ func Via[In, Out any](f Flow[In], s Stage[In, Out]) Flow[Out] {
 		in := f.start(r)
 		n := r.addNode(s.Name)
 		a := &stageRun[In, Out]{Stage: s, node: n, in: in, out: newLink[Out](n, s.Buffer)}
+		if s.Idle != nil {
+			a.quiet = await.NewRWLock()
+		}
 		r.wg.Go(a.serve)
 		return a.out
 	}}
@@ -56,8 +60,8 @@ type stageRun[In, Out any] struct {
 	in   *link[In]
 	out  *link[Out]
 
-	busy  atomic.Int64 // inputs that have been taken; counted only for Idle
-	quiet sync.RWMutex // Idle excludes Run
+	busy  atomic.Int64  // inputs that have been taken; counted only for Idle
+	quiet *await.RWLock // Idle excludes Run; nil without Idle
 }
 
 func (s *stageRun[In, Out]) serve() {

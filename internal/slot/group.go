@@ -2,25 +2,31 @@ package slot
 
 import (
 	"context"
-	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Group has the stages of a slot that items pass in groups: all items of a group have passed before any of them goes on. It is safe for
 // concurrent use, but its stages process one group at a time.
 type Group[T Item] struct {
-	Slot   string
-	Stages []pipeline.Stage[T, T]
-	Refuse Refuse
-
-	turn sync.Mutex // held while a group passes
+	slot   string
+	stages []pipeline.Stage[T, T]
+	refuse Refuse
+	turn   *await.Slots // taken while a group passes
 }
 
-// Pass sends a group through the stages, and returns their error.
+// NewGroup returns the group of the stages in the slot with this name. refuse is called as by [Guard].
+func NewGroup[T Item](slot string, stages []pipeline.Stage[T, T], refuse Refuse) *Group[T] {
+	return &Group[T]{slot: slot, stages: stages, refuse: refuse, turn: await.NewSlots(1)}
+}
+
+// Pass sends a group through the stages, and returns their error. Groups pass in the order of the calls.
 func (g *Group[T]) Pass(ctx context.Context, items []T) error {
-	g.turn.Lock()
-	defer g.turn.Unlock()
+	if err := g.turn.Acquire(ctx); err != nil {
+		return err
+	}
+	defer g.turn.Release()
 	flow := pipeline.From("items", 0, func(_ context.Context, emit pipeline.Emit[T]) error {
 		for _, item := range items {
 			if err := emit(item); err != nil {
@@ -29,8 +35,8 @@ func (g *Group[T]) Pass(ctx context.Context, items []T) error {
 		}
 		return nil
 	})
-	for _, st := range g.Stages {
-		guarded := Guard(g.Slot, st, g.Refuse)
+	for _, st := range g.stages {
+		guarded := Guard(g.slot, st, g.refuse)
 		guarded.Idle = nil // only the end of the group is waited for
 		flow = pipeline.Via(flow, guarded)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -34,7 +35,7 @@ type guard[In, Out Item] struct {
 	mu  sync.Mutex // guards has
 	has map[stages.Identity]In
 
-	emitting sync.RWMutex // held for reading while an item is emitted; guards ended
+	emitting *await.RWLock // held for reading while an item is emitted; guards ended
 	ended    bool
 }
 
@@ -45,7 +46,7 @@ func Guard[T Item](slot string, st pipeline.Stage[T, T], refuse Refuse) pipeline
 }
 
 func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], refuse Refuse, same func(In) Out) pipeline.Stage[In, Out] {
-	g := &guard[In, Out]{slot: slot, stage: st, refuse: refuse, same: same, has: map[stages.Identity]In{}}
+	g := &guard[In, Out]{slot: slot, stage: st, refuse: refuse, same: same, has: map[stages.Identity]In{}, emitting: await.NewRWLock()}
 	out := st
 	out.Run, out.Flush, out.Idle, out.Abandon = g.work, g.flush, nil, g.abandon
 	if st.Flush != nil {

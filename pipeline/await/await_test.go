@@ -53,6 +53,39 @@ func TestFailedPromiseGivesItsError(t *testing.T) {
 	require.Empty(t, v)
 }
 
+func TestALockForWritingExcludesReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewRWLock()
+		var mu sync.Mutex // guards log
+		var log []string
+		var wg sync.WaitGroup
+		hold := func(after time.Duration, name string, lock, unlock func()) {
+			wg.Go(func() {
+				time.Sleep(after)
+				lock()
+				mu.Lock()
+				log = append(log, name)
+				mu.Unlock()
+				time.Sleep(10 * time.Second)
+				unlock()
+			})
+		}
+		hold(1*time.Second, "first reader", l.RLock, l.RUnlock)
+		hold(2*time.Second, "second reader", l.RLock, l.RUnlock)
+		hold(3*time.Second, "writer", l.Lock, l.Unlock)
+		hold(4*time.Second, "late reader", l.RLock, l.RUnlock)
+		time.Sleep(5 * time.Second)
+		require.False(t, l.TryLock())
+		mu.Lock()
+		require.Equal(t, []string{"first reader", "second reader"}, log)
+		mu.Unlock()
+		wg.Wait()
+		require.Equal(t, []string{"first reader", "second reader", "writer", "late reader"}, log)
+		require.True(t, l.TryLock())
+		require.False(t, l.TryLock())
+	})
+}
+
 func TestWaitingEndsWithTheCauseOfTheContext(t *testing.T) {
 	why := errors.New("enough")
 	for name, wait := range map[string]func(context.Context) error{
