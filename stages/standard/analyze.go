@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/sourcegraph/conc/pool"
 
@@ -61,21 +63,31 @@ func (an *analyst) analyze(ctx context.Context, a stages.Analyzed) (stages.Analy
 	}
 	a.Remediated = !property.EqualMaps(a.Inputs, inputs)
 	a.Inputs = inputs
+	return an.judge(ctx, a, an.control.Emit)
+}
+
+// judge lets the analyzers judge the inputs, and adds the violations that they have not found before. It reports what each analyzer has done.
+func (an *analyst) judge(ctx context.Context, a stages.Analyzed, report func(stages.Event)) (stages.Analyzed, error) {
 	analysis := an.analysis(a)
 	analysis.Properties = analysis.Properties.WithoutInternal()
 	found, err := an.askAll(func(pack stages.Analyzer) (stages.Findings, error) { return pack.Analyze(ctx, analysis) })
 	if err != nil {
 		return a, an.bailAnalysis(a.Located, fmt.Errorf("failed to run policy: %w", err))
 	}
+	before := a.Violations
 	var broken []string
 	for i, pack := range an.analyzers {
 		violations, mandatory := enforced(found[i])
 		for _, v := range violations {
+			if slices.ContainsFunc(before, func(b stages.Violation) bool { return reflect.DeepEqual(b, v) }) {
+				mandatory = slices.DeleteFunc(mandatory, func(policy string) bool { return policy == v.Policy })
+				continue
+			}
 			an.violate(a.URN, pack, v)
+			a.Violations = append(slices.Clip(a.Violations), v)
 		}
-		a.Violations = append(a.Violations, violations...)
 		broken = append(broken, mandatory...)
-		an.control.Emit(summarize(stages.AfterAnalyze, a.URN, pack.Info(), failedIn(found[i]), found[i].NotApplicable))
+		report(summarize(stages.AfterAnalyze, a.URN, pack.Info(), failedIn(found[i]), found[i].NotApplicable))
 	}
 	if len(broken) == 0 {
 		return a, nil

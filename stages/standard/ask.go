@@ -48,8 +48,9 @@ func (qr *questioner) recheck(ctx context.Context, d stages.Diffed) (Answer, err
 	if d.Course == stages.LeftOut {
 		return qr.include(ctx, d)
 	}
-	accepted, inputs, err := qr.differ.checkAnew(ctx, d.Analyzed)
-	return Answer{recheck: &d, accepted: accepted, inputs: inputs}, err
+	a, err := qr.differ.checkAnew(ctx, d.Analyzed)
+	d.Violations = a.Violations
+	return Answer{recheck: &d, accepted: a.Accepted, inputs: a.Inputs}, err
 }
 
 // include checks and analyzes a registration that was left out, as that of a new object.

@@ -238,23 +238,28 @@ func (df *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	if !df.control.DryRun() && (rooms.IsProtected(df.rooms, d.Located, d.IsPending()) || d.Goal.ImportID != "") {
 		return nil
 	}
-	_, inputs, err := df.checkAnew(ctx, d.Analyzed)
+	anew, err := df.checkAnew(ctx, d.Analyzed)
 	if err != nil {
 		return err
 	}
-	d.Rechecked = &inputs
+	d.Rechecked, d.Violations = &anew.Inputs, anew.Violations
 	return nil
 }
 
-// checkAnew checks the program's inputs as those of a new object, and returns the accepted ones. The analyzers may rewrite them as
-// they did the first time: their rules apply to replacements, too.
-func (df *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, inputs property.Map, err error) {
-	if accepted, err = df.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
-		return accepted, accepted, err
+// checkAnew checks the program's inputs as those of a new object, and returns the registration with the accepted ones. The analyzers rewrite and
+// judge them as they did the first time: their rules apply to replacements, too, whose inputs may differ in ignored changes.
+func (df *differ) checkAnew(ctx context.Context, a stages.Analyzed) (stages.Analyzed, error) {
+	judged := a.Inputs
+	accepted, err := df.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs)
+	if err != nil {
+		return a, err
 	}
-	a.Inputs = accepted
-	inputs, err = df.analyst.remediate(ctx, a, func(stages.Event) {}) // reported the first time
-	return accepted, inputs, err
+	reportedBefore := func(stages.Event) {}
+	a.Inputs, a.Accepted = accepted, accepted
+	if a.Inputs, err = df.analyst.remediate(ctx, a, reportedBefore); err != nil || property.EqualMaps(a.Inputs, judged) {
+		return a, err
+	}
+	return df.analyst.judge(ctx, a, reportedBefore)
 }
 
 // importRefusal returns why a resource that still has an import ID may not be replaced (steps.md A.2).

@@ -33,7 +33,7 @@ func (h *history) note(d stages.Diffed, tasks []stages.Task) {
 		h.decided = make([]decided, len(h.rooms.Base.Resources))
 	}
 	is := decided{retains: d.Goal.IsRetained()}
-	if d.Claimed != nil && len(tasks) > 0 {
+	if len(tasks) > 0 {
 		is.last, is.hasTasks = tasks[len(tasks)-1].ID, true
 	}
 	h.decided[id] = is

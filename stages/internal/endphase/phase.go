@@ -172,7 +172,8 @@ func (ph *Phase) ensureProviders(ctx context.Context, steps map[graph.ID]*stages
 // [keepsUndeclared].
 func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
-	needed := retained(all, func(id graph.ID) retention { return retentionOf(standingOf(ph.Rooms, all, id, keeps)) }, ph.Rooms.Results.Current)
+	needed := retained(all, func(id graph.ID) retention { return retentionOf(standingOf(ph.Rooms, all, id, keeps)) }, ph.Rooms.Results.Current,
+		func(u urn.URN) *state.Resource { return ph.Rooms.Results.Made(ph.Rooms.Names.NewNameOf(u)) })
 	for i, res := range all.Resources {
 		now := ph.Rooms.Results.Current(res)
 		if now == nil || res.ViewOf != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // retention is how much of what a base state depends on has to stay because of that state.
@@ -96,9 +97,12 @@ func isForWantOfDeclaration(op stages.Op) bool {
 	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
 }
 
-// retained returns the base states that other base states retain. current returns the present state of a recorded one, nil if it is gone.
+// retained returns the base states that other base states retain. current returns the present state of a recorded one, nil if it is gone, and made
+// that which this run has made of a recorded name, nil if there is none.
 // States that the operation does not select need not be looked at: what they depend on is not selected either (see selector.selected).
-func retained(all rooms.EndGraph, of func(graph.ID) retention, current func(*state.Resource) *state.Resource) map[graph.ID]bool {
+func retained(
+	all rooms.EndGraph, of func(graph.ID) retention, current func(*state.Resource) *state.Resource, made func(urn.URN) *state.Resource,
+) map[graph.ID]bool {
 	by := map[retention][]graph.ID{}
 	for i := range all.Resources {
 		if r := of(graph.ID(i)); r != retainsNothing {
@@ -110,8 +114,10 @@ func retained(all rooms.EndGraph, of func(graph.ID) retention, current func(*sta
 	}
 	kept := dependenciesOf(all, by[retainsAll])
 	hasNoNewCopy := func(id graph.ID) bool {
-		now := current(all.Resources[id])
-		return now != nil && (!now.Delete || all.Resources[id].Type.IsProvider())
+		res := all.Resources[id]
+		now := current(res)
+		isStandIn := res == all.StandIn(res.URN) && made(res.URN) == nil
+		return now != nil && (!now.Delete || isStandIn || res.Type.IsProvider())
 	}
 	for id := range dependenciesOf(all, by[retainsCurrent]) {
 		if hasNoNewCopy(id) {

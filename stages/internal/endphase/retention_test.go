@@ -58,26 +58,35 @@ func TestRetentionKeepsDependencies(t *testing.T) {
 	for name, c := range map[string]struct {
 		of      retention
 		present map[graph.ID]*state.Resource // of states that have another record now
+		standIn bool                         // the bucket is an old copy, and there is no other
+		made    *state.Resource              // of each name
 		want    []graph.ID
 	}{
-		"nothing": {retainsNothing, nil, nil},
-		"all":     {retainsAll, map[graph.ID]*state.Resource{bucket: old, policy: other}, []graph.ID{provider, bucket, policy}},
-		"current": {retainsCurrent, map[graph.ID]*state.Resource{bucket: old, policy: other}, []graph.ID{provider, policy}},
-		"current, with a provider that has a new copy": {retainsCurrent, map[graph.ID]*state.Resource{provider: old}, []graph.ID{provider, bucket, policy}},
-		"current, with a gone one":                     {retainsCurrent, map[graph.ID]*state.Resource{policy: nil}, []graph.ID{provider, bucket}},
-		"unchanged":                                    {retainsUnchanged, nil, []graph.ID{provider, bucket, policy}},
-		"unchanged, up to a new record":                {retainsUnchanged, map[graph.ID]*state.Resource{bucket: other}, []graph.ID{policy}},
-		"unchanged, with one that awaits replacement":  {retainsUnchanged, map[graph.ID]*state.Resource{bucket: waits}, []graph.ID{provider, bucket, policy}},
+		"nothing": {retainsNothing, nil, false, nil, nil},
+		"all":     {retainsAll, map[graph.ID]*state.Resource{bucket: old, policy: other}, false, nil, []graph.ID{provider, bucket, policy}},
+		"current": {retainsCurrent, map[graph.ID]*state.Resource{bucket: old, policy: other}, false, nil, []graph.ID{provider, policy}},
+		"current, with a provider that has a new copy": {retainsCurrent, map[graph.ID]*state.Resource{provider: old}, false, nil, []graph.ID{provider, bucket, policy}},
+		"current, with a gone one":                     {retainsCurrent, map[graph.ID]*state.Resource{policy: nil}, false, nil, []graph.ID{provider, bucket}},
+		"unchanged":                                    {retainsUnchanged, nil, false, nil, []graph.ID{provider, bucket, policy}},
+		"unchanged, up to a new record":                {retainsUnchanged, map[graph.ID]*state.Resource{bucket: other}, false, nil, []graph.ID{policy}},
+		"unchanged, with a stand-in":                   {retainsUnchanged, nil, true, nil, []graph.ID{provider, bucket, policy}},
+		"unchanged, with a new copy of a stand-in":     {retainsUnchanged, nil, true, other, []graph.ID{policy}},
+		"current, with a stand-in":                     {retainsCurrent, nil, true, nil, []graph.ID{provider, bucket, policy}},
+		"unchanged, with one that awaits replacement":  {retainsUnchanged, map[graph.ID]*state.Resource{bucket: waits}, false, nil, []graph.ID{provider, bucket, policy}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, current := chain(c.present)
+			if c.standIn {
+				res := all.Resources[bucket]
+				res.Delete, all.All = true, map[urn.URN][]*state.Resource{res.URN: {res}}
+			}
 			var kept []graph.ID
 			got := retained(all, func(id graph.ID) retention {
 				if id == user {
 					return c.of
 				}
 				return retainsNothing
-			}, current)
+			}, current, func(urn.URN) *state.Resource { return c.made })
 			for id := range graph.ID(user + 1) {
 				if got[id] {
 					kept = append(kept, id)
