@@ -18,8 +18,9 @@ import (
 // sent without them. Only Construct gets them, since the component registers its resources with the engine.
 type instance struct {
 	Provider
-	spec   Spec
-	limits runLimits
+	spec    Spec
+	limits  runLimits
+	answers *Answers // nil if it is always called
 	// ref, inputs and unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	inputs       property.Map         // its configuration
@@ -35,8 +36,11 @@ type instance struct {
 	closed  error
 }
 
-func newInstance(p Provider, spec Spec, limits runLimits) *instance {
-	return &instance{Provider: p, spec: spec, limits: limits, configured: await.NewPromise[struct{}]()}
+func newInstance(p Provider, spec Spec, limits runLimits, answers *Answers) *instance {
+	if _, does := LooksOutside(spec.Package); does {
+		answers = nil
+	}
+	return &instance{Provider: p, spec: spec, limits: limits, answers: answers, configured: await.NewPromise[struct{}]()}
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -138,25 +142,29 @@ func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCal
 var errPanicked = errors.New("the provider has panicked")
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
-		if !req.AllowUnknowns {
-			if err := known("check", string(req.URN), req.News); err != nil {
-				return CheckResponse{}, err
+	return knownAnswer(ctx, i, question{MethodCheck, req.URN}, req, sameCheck, isLastingCheck, func() (CheckResponse, error) {
+		return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
+			if !req.AllowUnknowns {
+				if err := known("check", string(req.URN), req.News); err != nil {
+					return CheckResponse{}, err
+				}
 			}
-		}
-		if i.unconfigured != nil {
-			return i.unconfigured.check(req)
-		}
-		return i.Provider.Check(ctx, req)
+			if i.unconfigured != nil {
+				return i.unconfigured.check(req)
+			}
+			return i.Provider.Check(ctx, req)
+		})
 	})
 }
 
 func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
-		if i.unconfigured != nil {
-			return i.unconfigured.diff()
-		}
-		return i.Provider.Diff(ctx, req)
+	return knownAnswer(ctx, i, question{MethodDiff, req.URN}, req, sameDiff, isLastingDiff, func() (DiffResponse, error) {
+		return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
+			if i.unconfigured != nil {
+				return i.unconfigured.diff()
+			}
+			return i.Provider.Diff(ctx, req)
+		})
 	})
 }
 

@@ -30,6 +30,8 @@ type RegistryOptions struct {
 	// DuringWait is called for each call that waits for a limit, however short; its result is called when the wait is over. It may be nil.
 	// It must not block.
 	DuringWait func(ctx context.Context, call LimitedCall) (over func())
+	// Answers are those of the preview before an update; nil calls providers each time.
+	Answers *Answers
 	// Warn is called when a provider breaks a rule. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes the IDs of provider resources; nil makes random UUIDs.
@@ -207,7 +209,7 @@ func (r *Registry) launch(ctx context.Context, spec Spec) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := newInstance(p, spec, r.limits)
+	i := newInstance(p, spec, r.limits, r.options.Answers)
 
 	r.mu.Lock()
 	closed := r.closed

@@ -120,6 +120,9 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 		}
 		return nil, nil
 	}
+	if !f.Run.NoIncremental {
+		o.reused = newReused()
+	}
 	result, err := runPhase(ctx, o, true, 0)
 	if err != nil {
 		return nil, err
