@@ -64,7 +64,9 @@ type Options struct {
 	Limits    *providers.Limits
 	// Answers answer the calls of Check and Diff that a preview with the same Answers has made before. Such a preview and its update need the same
 	// Entropy. nil calls the providers each time.
-	Answers         *providers.Answers
+	Answers *providers.Answers
+	// Recorded answers calls of Check and Diff as in earlier operations on the stack. nil calls the providers each time.
+	Recorded        *providers.RecordedAnswers
 	ContinueOnError bool
 	Targeting       stages.Targeting // which resources to touch; the zero value is all
 	Refresh         bool             // read every resource before deciding
@@ -131,7 +133,7 @@ func (o Options) autonamer() (stages.Autonamer, error) {
 
 // calls returns how providers are called.
 func (o Options) calls() (c providers.RegistryOptions, err error) {
-	c.EchoInputs, c.Answers = o.Legacy.ProviderPreview, o.Answers
+	c.EchoInputs, c.Answers, c.Recorded = o.Legacy.ProviderPreview, o.Answers, o.Recorded
 	if c.ReadLimit, err = o.readLimit(); err != nil {
 		return c, err
 	}

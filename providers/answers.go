@@ -45,38 +45,15 @@ func LooksOutside(pkg string) (reason string, does bool) {
 		return "Diff asks the cluster what would change (server-side dry run)", true
 	case "docker", "docker-build":
 		return "Check and Diff read the build context and ask the registry", true
+	case "pulumi":
+		return "its resources read other stacks", true
 	case DynamicNodejs, DynamicPython:
 		return "the provider is code of the program, which may look at anything", true
 	}
 	return "", false
 }
 
-// knownAnswer returns the answer of an earlier call of i with the same request. If there is none, it makes the call and keeps its answer if keeps
-// says so.
-func knownAnswer[Q, R any](
-	ctx context.Context, i *instance, of question, request Q, same func(a, b Q) bool, keeps func(Q, R) bool, call func() (R, error),
-) (R, error) {
-	if i.answers == nil {
-		return call()
-	}
-	if err := i.ready(ctx); err != nil { // its configuration is known from now on
-		var none R
-		return none, err
-	}
-	defer i.end()
-	if i.unconfigured != nil {
-		return call()
-	}
-	if a, found := i.answers.find(i, of, func(other any) bool { return same(other.(Q), request) }); found {
-		return a.(R), nil
-	}
-	response, err := call()
-	if err == nil && keeps(request, response) {
-		i.answers.keep(of, answer{i.ref.URN, i.spec, i.inputs, request, response})
-	}
-	return response, err
-}
-
+// find returns the answer to a request that is the same for the provider.
 func (a *Answers) find(i *instance, of question, same func(request any) bool) (response any, found bool) {
 	a.mu.Lock()
 	kept := a.kept[of]
@@ -96,22 +73,96 @@ func (a *Answers) keep(of question, k answer) {
 	a.kept[of] = append(slices.Clip(a.kept[of]), k)
 }
 
-// sameCheck reports whether a provider gets the same request twice. Whether unknown values are allowed makes no difference where there are none.
-func sameCheck(a, b CheckRequest) bool {
-	return a.URN == b.URN && a.Name == b.Name && a.Type == b.Type && slices.Equal(a.RandomSeed, b.RandomSeed) && reflect.DeepEqual(a.Autonaming, b.Autonaming) &&
-		property.IdenticalMaps(a.Olds, b.Olds) && property.IdenticalMaps(a.News, b.News) && property.IdenticalMaps(a.OldOutputs, b.OldOutputs)
+// reusable is what is known about the answers of a method that may be used again.
+type reusable[Q, R any] struct {
+	method Method
+	typ    func(Q) urn.Type
+	// same reports whether a provider gets the same request twice. Whether unknown values are allowed makes no difference where there are none.
+	same func(a, b Q) bool
+	// lasts reports whether an answer may be used again in the same run.
+	lasts func(Q, R) bool
+	// encode appends the request to b; ok is false if it has no encoding.
+	encode func(b []byte, q Q) (_ []byte, ok bool)
+	// unchanged returns the answers to a request that do not say that anything has changed. isOneOf reports whether a response is such an answer.
+	unchanged func(Q) []R
+	isOneOf   func(R, answer R) bool
 }
 
-// isLastingCheck reports whether an answer may be used again.
-func isLastingCheck(q CheckRequest, r CheckResponse) bool {
-	return len(r.Failures) == 0 && !r.Inputs.HasUnknowns() && !q.News.HasUnknowns()
+// checks returns what is known about answers of Check, and about those of CheckConfig.
+func checks() reusable[CheckRequest, CheckResponse] {
+	return reusable[CheckRequest, CheckResponse]{
+		method: MethodCheck,
+		typ:    func(q CheckRequest) urn.Type { return q.Type },
+		same: func(a, b CheckRequest) bool {
+			return a.URN == b.URN && a.Name == b.Name && a.Type == b.Type && slices.Equal(a.RandomSeed, b.RandomSeed) && reflect.DeepEqual(a.Autonaming, b.Autonaming) &&
+				property.IdenticalMaps(a.Olds, b.Olds) && property.IdenticalMaps(a.News, b.News) && property.IdenticalMaps(a.OldOutputs, b.OldOutputs)
+		},
+		lasts: func(q CheckRequest, r CheckResponse) bool {
+			return len(r.Failures) == 0 && !r.Inputs.HasUnknowns() && !q.News.HasUnknowns()
+		},
+		encode: func(b []byte, q CheckRequest) ([]byte, bool) {
+			var named Autonaming
+			if q.Autonaming != nil {
+				named = *q.Autonaming
+			}
+			b = appendTexts(b, string(q.URN), q.Name, string(q.Type), string(q.RandomSeed), named.ProposedName)
+			b = append(b, byte(named.Mode), flag(q.Autonaming != nil), flag(named.WarnIfUnsupported))
+			return appendMaps(b, q.Olds, q.News, q.OldOutputs)
+		},
+		unchanged: func(q CheckRequest) []CheckResponse { return []CheckResponse{{Inputs: q.Olds}} },
+		isOneOf: func(r, answer CheckResponse) bool {
+			return len(r.Failures) == 0 && !r.AutonamingUnsupported && property.IdenticalMaps(r.Inputs, answer.Inputs)
+		},
+	}
 }
 
-// sameDiff is sameCheck for a Diff.
-func sameDiff(a, b DiffRequest) bool {
-	return a.URN == b.URN && a.Name == b.Name && a.Type == b.Type && a.ID == b.ID && slices.Equal(a.IgnoreChanges, b.IgnoreChanges) &&
-		property.IdenticalMaps(a.OldInputs, b.OldInputs) && property.IdenticalMaps(a.OldOutputs, b.OldOutputs) && property.IdenticalMaps(a.NewInputs, b.NewInputs)
+// diffs returns what is known about answers of Diff, and about those of DiffConfig.
+func diffs() reusable[DiffRequest, DiffResponse] {
+	return reusable[DiffRequest, DiffResponse]{
+		method: MethodDiff,
+		typ:    func(q DiffRequest) urn.Type { return q.Type },
+		same: func(a, b DiffRequest) bool {
+			return a.URN == b.URN && a.Name == b.Name && a.Type == b.Type && a.ID == b.ID && slices.Equal(a.IgnoreChanges, b.IgnoreChanges) &&
+				property.IdenticalMaps(a.OldInputs, b.OldInputs) && property.IdenticalMaps(a.OldOutputs, b.OldOutputs) && property.IdenticalMaps(a.NewInputs, b.NewInputs)
+		},
+		lasts: func(q DiffRequest, _ DiffResponse) bool { return !q.NewInputs.HasUnknowns() },
+		encode: func(b []byte, q DiffRequest) ([]byte, bool) {
+			b = appendTexts(b, string(q.URN), q.Name, string(q.Type), q.ID)
+			b = appendTexts(b, q.IgnoreChanges...)
+			return appendMaps(append(b, 0), q.OldInputs, q.OldOutputs, q.NewInputs)
+		},
+		unchanged: func(DiffRequest) []DiffResponse { // the engine compares itself after the second one
+			return []DiffResponse{{Changes: DiffNone}, {Changes: DiffUnknown}}
+		},
+		isOneOf: func(r, answer DiffResponse) bool {
+			return r.Changes == answer.Changes && len(r.ReplaceKeys) == 0 && len(r.ChangedKeys) == 0 && len(r.DetailedDiff) == 0
+		},
+	}
 }
 
-// isLastingDiff is isLastingCheck for a Diff.
-func isLastingDiff(q DiffRequest, _ DiffResponse) bool { return !q.NewInputs.HasUnknowns() }
+// reuse returns the answer of an earlier call with the same request, or makes the call and keeps its answer. Only the configuration of i is waited
+// for.
+func reuse[Q, R any](ctx context.Context, i *instance, u urn.URN, request Q, of reusable[Q, R], call func() (R, error)) (R, error) {
+	if i.answers == nil && !i.recorder.isOn() {
+		return call()
+	}
+	if err := i.ready(ctx); err != nil { // its configuration is known from now on
+		var none R
+		return none, err
+	}
+	defer i.end()
+	if i.unconfigured != nil {
+		return call()
+	}
+	at := question{of.method, u}
+	if i.answers != nil {
+		if a, found := i.answers.find(i, at, func(other any) bool { return of.same(other.(Q), request) }); found {
+			return a.(R), nil
+		}
+	}
+	response, err := recorded(i.recorder, at, request, of, call)
+	if i.answers != nil && err == nil && of.lasts(request, response) {
+		i.answers.keep(at, answer{i.ref.URN, i.spec, i.inputs, request, response})
+	}
+	return response, err
+}

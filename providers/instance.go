@@ -20,10 +20,12 @@ type instance struct {
 	Provider
 	spec    Spec
 	limits  runLimits
-	answers *Answers // nil if it is always called
-	// ref, inputs and unconfigured are set before configured is decided and not changed after that.
+	answers *Answers // of the preview; nil if there are none
+	plain   recorder // of calls that need no configuration
+	// The fields up to unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	inputs       property.Map         // its configuration
+	recorder     recorder             // of calls that need the configuration
 	unconfigured *unconfiguredAnswers // not nil if the configuration is unknown
 
 	configured *await.Promise[struct{}]
@@ -36,11 +38,12 @@ type instance struct {
 	closed  error
 }
 
-func newInstance(p Provider, spec Spec, limits runLimits, answers *Answers) *instance {
+func newInstance(p Provider, spec Spec, o *RegistryOptions, limits runLimits, r recorder) *instance {
+	i := &instance{Provider: p, spec: spec, limits: limits, answers: o.Answers, plain: r, configured: await.NewPromise[struct{}]()}
 	if _, does := LooksOutside(spec.Package); does {
-		answers = nil
+		i.answers = nil
 	}
-	return &instance{Provider: p, spec: spec, limits: limits, answers: answers, configured: await.NewPromise[struct{}]()}
+	return i
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -86,14 +89,8 @@ func (i *instance) shut() error {
 	return i.closed
 }
 
-// name returns the name of the provider in messages. ref must not be written at the same time. That holds, because
-// messages are only needed before configuration starts or after it is over.
-func (i *instance) name() string {
-	if i.spec.Version == "" {
-		return i.spec.Package
-	}
-	return i.spec.Package + " " + i.spec.Version
-}
+// name returns the name of the provider in messages.
+func (i *instance) name() string { return i.spec.name() }
 
 // ready counts a call and waits for the configuration. end ends the call, unless there is an error.
 func (i *instance) ready(ctx context.Context) error {
@@ -142,7 +139,7 @@ func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCal
 var errPanicked = errors.New("the provider has panicked")
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	return knownAnswer(ctx, i, question{MethodCheck, req.URN}, req, sameCheck, isLastingCheck, func() (CheckResponse, error) {
+	return reuse(ctx, i, req.URN, req, checks(), func() (CheckResponse, error) {
 		return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
 			if !req.AllowUnknowns {
 				if err := known("check", string(req.URN), req.News); err != nil {
@@ -158,7 +155,7 @@ func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 }
 
 func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	return knownAnswer(ctx, i, question{MethodDiff, req.URN}, req, sameDiff, isLastingDiff, func() (DiffResponse, error) {
+	return reuse(ctx, i, req.URN, req, diffs(), func() (DiffResponse, error) {
 		return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
 			if i.unconfigured != nil {
 				return i.unconfigured.diff()
@@ -280,7 +277,9 @@ func (i *instance) CheckConfig(ctx context.Context, req CheckRequest) (CheckResp
 		return CheckResponse{}, err
 	}
 	defer i.end()
-	return checkConfig(ctx, i.Provider, req)
+	return recorded(i.plain, question{MethodCheck, req.URN}, req, checks(), func() (CheckResponse, error) {
+		return checkConfig(ctx, i.Provider, req)
+	})
 }
 
 func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffResponse, error) {
@@ -288,7 +287,9 @@ func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffRespons
 		return DiffResponse{}, err
 	}
 	defer i.end()
-	return diffConfig(ctx, i.Provider, req)
+	return recorded(i.plain, question{MethodDiff, req.URN}, req, diffs(), func() (DiffResponse, error) {
+		return diffConfig(ctx, i.Provider, req)
+	})
 }
 
 func (i *instance) Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error) {

@@ -17,8 +17,6 @@ type Run struct {
 	ContinueOnError bool
 	IgnoreProtect   bool
 	checkpoint      string
-	// NoIncremental is true if answers of the preview are not used again.
-	NoIncremental bool
 }
 
 // automatic stands for a degree of parallelism that was not given. No user would give this number.
@@ -36,7 +34,6 @@ func (r *Run) AddChanges(f *pflag.FlagSet) {
 	f.BoolVar(&r.ContinueOnError, "continue-on-error", false, "if a resource fails, continue with the others")
 	f.StringVar(&r.checkpoint, "checkpoint", "timed",
 		"when to write the whole state: timed (now and then, and at the end), end, or every-step; a journal keeps every step in between")
-	f.BoolVar(&r.NoIncremental, "no-incremental", false, "call the providers again for what they have answered during the preview")
 }
 
 // DefaultRun returns the values for commands that do not register these flags.

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"crypto/rand"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -11,7 +10,6 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
-	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
@@ -26,24 +24,10 @@ type operation struct {
 	forecast   *display.Forecast  // the forecast of the preceding preview; nil if there was none
 	planned    *why.Log           // the decisions of the preceding preview; nil if there was none, or they are unknown
 	work       *estimate.Work     // the steps of the operation and their progress
-	reused     reused             // what the operation takes over from its preview
+	answers    answers            // what the phases take over from earlier runs, and the operation from its preview
 	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that they are listed only once.
 	warnedOfPending bool
-}
-
-// reused is what an operation takes over from the preview before it: the answers of providers, and the random values on which they depend. The zero
-// value takes over nothing.
-type reused struct {
-	answers *providers.Answers
-	entropy []byte
-}
-
-// newReused returns what a preview and its operation share.
-func newReused() reused {
-	r := reused{answers: providers.NewAnswers(), entropy: make([]byte, 32)}
-	_, _ = rand.Read(r.entropy) // which never fails
-	return r
 }
 
 // lost stops the operation when its lease is lost.
