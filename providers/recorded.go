@@ -146,6 +146,9 @@ func (r *RecordedAnswers) Seed(u urn.URN) []byte {
 
 // Reused returns the resources about which the provider was not asked in this run, with the times of the answers.
 func (r *RecordedAnswers) Reused() map[urn.URN]time.Time {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.reused)
