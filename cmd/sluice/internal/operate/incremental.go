@@ -16,9 +16,13 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state/backend"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
+	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -26,17 +30,15 @@ import (
 // packages and types, whose values are true or false. "*" is every package.
 const incrementalKey = "sluice:incremental"
 
-// answersNote is the name of the note with the answers of earlier runs.
-const answersNote = "answers"
-
 // answers are what an operation takes over from earlier runs and from its preview. The zero value takes over nothing.
 type answers struct {
 	preview  *providers.Answers
 	recorded *providers.RecordedAnswers
 	entropy  []byte // of the preview and the operation
 
-	sealed string // the key of the digests, as it is written
-	read   []byte // the note when it was read
+	keeper   backend.AnswersKeeper
+	sealed   string // the key of the digests, as it is written
+	revision string // of what the keeper keeps
 }
 
 // openAnswers returns what the phases of an operation take over. An operation that performs nothing has only a preview.
@@ -57,6 +59,10 @@ func openAnswers(ctx context.Context, o *operation, performs bool) (answers, err
 	if err != nil {
 		return a, err
 	}
+	keeps := false
+	if a.keeper, keeps = o.Stack.State.(backend.AnswersKeeper); !keeps {
+		a.keeper = noteKeeper{o.Stack.Notes(ctx)}
+	}
 	key, encoded, err := a.open(ctx, o.Job)
 	if err != nil {
 		return a, err
@@ -74,7 +80,7 @@ func openAnswers(ctx context.Context, o *operation, performs bool) (answers, err
 		options.Sampled = sampler(share)
 	}
 	if a.recorded, err = providers.NewRecordedAnswers(options, encoded); err != nil {
-		o.remarks.warn("the answers of earlier runs are not used: %s: %v", o.Stack.Notes(ctx).Path(answersNote), err)
+		o.remarks.warn("the answers that providers gave in earlier runs are not used: %v", err)
 	}
 	return a, nil
 }
@@ -96,11 +102,11 @@ func sampler(share float64) func(urn.URN) bool {
 
 // open returns the key of the digests, and the answers of earlier runs. Answers that cannot be opened are not used: those of another key, for example.
 func (a *answers) open(ctx context.Context, j *Job) (key, encoded []byte, err error) {
-	content, err := j.Stack.Notes(ctx).Read(answersNote)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	content, revision, err := a.keeper.ReadAnswers(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	a.read = content
+	a.revision = revision
 	if sealed, rest, found := bytes.Cut(content, []byte("\n")); found {
 		text, err := j.secrets.Decrypter().Decrypt(ctx, string(sealed))
 		key, decodeErr := base64.StdEncoding.DecodeString(text)
@@ -116,27 +122,51 @@ func (a *answers) open(ctx context.Context, j *Job) (key, encoded []byte, err er
 
 // begin removes the recorded answers before anything is changed. If the operation is killed, the next one asks about everything: it gets other random
 // values for what may have been made.
-func (a *answers) begin(ctx context.Context, j *Job) error {
+func (a *answers) begin(ctx context.Context) error {
 	if a.recorded == nil {
 		return nil
 	}
-	return j.Stack.Notes(ctx).Remove(answersNote)
+	a.revision = ""
+	return a.keeper.RemoveAnswers(ctx)
 }
 
-// end records the answers for the next run, unless another operation has recorded some meanwhile.
-func (a *answers) end(ctx context.Context, j *Job, performed bool) {
+// end records the answers for the next run, unless another one has recorded some meanwhile.
+func (a *answers) end(ctx context.Context, j *Job) {
 	if a.recorded == nil {
 		return
 	}
-	notes := j.Stack.Notes(ctx)
-	now, err := notes.Read(answersNote)
-	if !performed && (err == nil || errors.Is(err, fs.ErrNotExist)) && !bytes.Equal(now, a.read) {
-		return
-	}
-	if err := notes.Write(answersNote, append([]byte(a.sealed+"\n"), a.recorded.Encode()...)); err != nil {
+	err := a.keeper.WriteAnswers(ctx, append([]byte(a.sealed+"\n"), a.recorded.Encode()...), a.revision)
+	if err != nil && !errors.Is(err, store.ErrConflict) {
 		j.Terminal.Warn("the answers of the providers were not recorded for --incremental: %v", err)
 	}
 }
+
+// noteKeeper keeps answers in the user's own directory, for stacks of a service.
+type noteKeeper struct{ notes stateworkspace.Notes }
+
+// ReadAnswers implements [backend.AnswersKeeper].
+func (k noteKeeper) ReadAnswers(context.Context) (content []byte, revision string, err error) {
+	content, err = k.notes.Read(decisions.Answers)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	return content, fmt.Sprintf("%x", sha256.Sum256(content)), err
+}
+
+// WriteAnswers implements [backend.AnswersKeeper].
+func (k noteKeeper) WriteAnswers(ctx context.Context, content []byte, revision string) error {
+	_, now, err := k.ReadAnswers(ctx)
+	if err == nil && now != revision {
+		err = store.Conflict(k.notes.Path(decisions.Answers))
+	}
+	if err != nil {
+		return err
+	}
+	return k.notes.Write(decisions.Answers, content)
+}
+
+// RemoveAnswers implements [backend.AnswersKeeper].
+func (k noteKeeper) RemoveAnswers(context.Context) error { return k.notes.Remove(decisions.Answers) }
 
 // warnOfAnswer warns about a provider that has answered the same request in two ways.
 func (o *operation) warnOfAnswer(u urn.URN, pkg string, m providers.Method) {

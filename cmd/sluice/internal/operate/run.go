@@ -62,7 +62,7 @@ func previewOnly(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	o.answers.end(ctx, o.Job, false)
+	o.answers.end(ctx, o.Job)
 	if err := checkNoChanges(o.Job, result); err != nil {
 		return err
 	}
@@ -98,11 +98,11 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	}
 	o.previewed = nil // nobody browses it any more
 	o.work = estimate.New(estimate.Read(ctx, o.Stack), previewed.Steps(), o.Flags.Run.Workers())
-	if err := o.answers.begin(ctx, o.Job); err != nil {
+	if err := o.answers.begin(ctx); err != nil {
 		return err
 	}
 	result, err := runPhase(ctx, o, false, countChanging(previewed, o.Kind.History == Refresh().History))
-	o.answers.end(ctx, o.Job, true)
+	o.answers.end(ctx, o.Job)
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	estimate.Keep(ctx, o.Stack, o.work)
 	if err == nil {
@@ -142,7 +142,7 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 		err = confirm(ctx, o, result)
 	}
 	if err != nil {
-		o.answers.end(ctx, o.Job, false)
+		o.answers.end(ctx, o.Job)
 	}
 	o.forecast = display.NewForecast(result.Steps())
 	return result, err
