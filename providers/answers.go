@@ -17,6 +17,8 @@ import (
 // Preview and update need the same [RegistryOptions].NewID and the same random seeds, or the checks of new resources differ. Answers are safe for
 // concurrent use. A nil Answers keeps nothing.
 type Answers struct {
+	identify func(Spec) (string, bool)
+
 	mu   sync.Mutex // guards kept
 	kept map[question][]answer
 }
@@ -30,13 +32,31 @@ type question struct {
 // answer is an answer of a provider with all that it depends on.
 type answer struct {
 	provider          urn.URN
-	spec              Spec
+	identity          string // of the plugin
 	configuration     property.Map
 	request, response any
 }
 
-// NewAnswers returns answers that are empty.
-func NewAnswers() *Answers { return &Answers{kept: map[question][]answer{}} }
+// NewAnswers returns answers that are empty. identify returns a text that is different whenever another plugin would serve a spec; ok is false if that
+// cannot be known, and the provider is always called then. nil stands for plugins that stay the same.
+func NewAnswers(identify func(Spec) (identity string, ok bool)) *Answers {
+	return &Answers{identify: identify, kept: map[question][]answer{}}
+}
+
+// of returns the identity of the plugin that serves a spec; ok is false if its answers may not be used again.
+func (a *Answers) of(spec Spec) (identity string, ok bool) {
+	if a == nil {
+		return "", false
+	}
+	if _, does := LooksOutside(spec.Package); does {
+		return "", false
+	}
+	if a.identify == nil {
+		return aheadKey(spec), true
+	}
+	identity, ok = a.identify(spec)
+	return aheadKey(spec) + identity, ok
+}
 
 // LooksOutside reports whether the answers of a package depend on more than the arguments, and why. They are not used again.
 func LooksOutside(pkg string) (reason string, does bool) {
@@ -59,7 +79,7 @@ func (a *Answers) find(i *instance, of question, same func(request any) bool) (r
 	kept := a.kept[of]
 	a.mu.Unlock()
 	for _, k := range kept {
-		if k.provider == i.ref.URN && reflect.DeepEqual(k.spec, i.spec) && property.IdenticalMaps(k.configuration, i.inputs) && same(k.request) {
+		if k.provider == i.ref.URN && k.identity == i.identity && property.IdenticalMaps(k.configuration, i.inputs) && same(k.request) {
 			return k.response, true
 		}
 	}
@@ -162,7 +182,7 @@ func reuse[Q, R any](ctx context.Context, i *instance, u urn.URN, request Q, of 
 	}
 	response, err := recorded(i.recorder, at, request, of, call)
 	if i.answers != nil && err == nil && of.lasts(request, response) {
-		i.answers.keep(at, answer{i.ref.URN, i.spec, i.inputs, request, response})
+		i.answers.keep(at, answer{i.ref.URN, i.identity, i.inputs, request, response})
 	}
 	return response, err
 }

@@ -153,7 +153,7 @@ func firstPhase(o providers.RegistryOptions) phase {
 
 func TestAnUpdateGetsTheAnswersOfItsPreview(t *testing.T) {
 	h := &counting{}
-	o := providers.RegistryOptions{Answers: providers.NewAnswers()}
+	o := providers.RegistryOptions{Answers: providers.NewAnswers(nil)}
 	ask := func(ph phase, check providers.CheckRequest, diff providers.DiffRequest) string {
 		p := ph.open(t, h)
 		c, err := p.Check(t.Context(), check)
@@ -199,7 +199,7 @@ func TestWhatIsUnknownRefusedOrFailedIsAskedAgain(t *testing.T) {
 		},
 	} {
 		h := &counting{check: check}
-		p := firstPhase(providers.RegistryOptions{Answers: providers.NewAnswers()}).open(t, h)
+		p := firstPhase(providers.RegistryOptions{Answers: providers.NewAnswers(nil)}).open(t, h)
 		for range 2 {
 			_, _ = p.Check(t.Context(), checkRequest())
 		}
@@ -209,7 +209,7 @@ func TestWhatIsUnknownRefusedOrFailedIsAskedAgain(t *testing.T) {
 
 func TestPackagesThatLookOutsideAreAlwaysAsked(t *testing.T) {
 	h := &counting{}
-	ph := firstPhase(providers.RegistryOptions{Answers: providers.NewAnswers()})
+	ph := firstPhase(providers.RegistryOptions{Answers: providers.NewAnswers(nil)})
 	r := newRegistry(t, h, ph.options)
 	ref := urn.ProviderRef{URN: urn.New("dev", "p", "", "pulumi:providers:kubernetes", "k"), ID: "id"}
 	require.NoError(t, r.Same(t.Context(), ref, property.Map{}))
@@ -287,11 +287,15 @@ func TestWhatHasNotChangedIsNotAskedInTheNextRun(t *testing.T) {
 		restore()
 	}
 	for name, change := range map[string]func(*providers.RecordedOptions){
-		"another plugin":  func(o *providers.RecordedOptions) { o.Identify = func(providers.Spec) (string, bool) { return "other", true } },
-		"another key":     func(o *providers.RecordedOptions) { o.Key = []byte("other") },
-		"too old":         func(o *providers.RecordedOptions) { o.Oldest = time.Unix(1001, 0) },
-		"not this type":   func(o *providers.RecordedOptions) { o.Applies = func(string, urn.Type) bool { return false } },
-		"unknown plugin":  func(o *providers.RecordedOptions) { o.Identify = func(providers.Spec) (string, bool) { return "", false } },
+		"another plugin": func(o *providers.RecordedOptions) {
+			o.Identify = func(providers.Spec) (string, bool) { return "other", true }
+		},
+		"another key":   func(o *providers.RecordedOptions) { o.Key = []byte("other") },
+		"too old":       func(o *providers.RecordedOptions) { o.Oldest = time.Unix(1001, 0) },
+		"not this type": func(o *providers.RecordedOptions) { o.Applies = func(string, urn.Type) bool { return false } },
+		"unknown plugin": func(o *providers.RecordedOptions) {
+			o.Identify = func(providers.Spec) (string, bool) { return "", false }
+		},
 		"always verified": func(o *providers.RecordedOptions) { o.Sampled = func(urn.URN) bool { return true } },
 	} {
 		require.Equal(t, "Load Configure Check Diff", r.ask(t, h, change, nil, checkRequest(), diffRequest()), name)

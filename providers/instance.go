@@ -20,8 +20,10 @@ type instance struct {
 	Provider
 	spec    Spec
 	limits  runLimits
-	answers *Answers // of the preview; nil if there are none
-	plain   recorder // of calls that need no configuration
+	answers *Answers // of the preview; nil if there are none or they cannot be used
+	// identity is that of the plugin, for answers.
+	identity string
+	plain    recorder // of calls that need no configuration
 	// The fields up to unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	inputs       property.Map         // its configuration
@@ -39,9 +41,9 @@ type instance struct {
 }
 
 func newInstance(p Provider, spec Spec, o *RegistryOptions, limits runLimits, r recorder) *instance {
-	i := &instance{Provider: p, spec: spec, limits: limits, answers: o.Answers, plain: r, configured: await.NewPromise[struct{}]()}
-	if _, does := LooksOutside(spec.Package); does {
-		i.answers = nil
+	i := &instance{Provider: p, spec: spec, limits: limits, plain: r, configured: await.NewPromise[struct{}]()}
+	if identity, known := o.Answers.of(spec); known {
+		i.answers, i.identity = o.Answers, identity
 	}
 	return i
 }

@@ -89,7 +89,7 @@ func (h *history) step(i int, op Operation) {
 		var answers *providers.Answers
 		s.Reuse = s.Reuse && !op.failsToAnswer()
 		if s.Reuse {
-			answers = providers.NewAnswers()
+			answers = providers.NewAnswers(nil)
 		}
 		if n < 2 && op.Do != Recover {
 			previews = append(previews, h.tryHeld(i, op.calm(), s, true, nil, answers))

@@ -22,7 +22,6 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state/backend"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
-	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -47,11 +46,14 @@ func openAnswers(ctx context.Context, o *operation, performs bool) (answers, err
 	if o.Flags.Incremental.Off || !o.Kind.NeedsProgram {
 		return a, nil
 	}
+	places := PluginOptions(o.Job, o.Stack.Project.Directory())
+	places.Warn = func(string) {} // the operation warns
+	identify := host.NewPluginHost(places).Identify
 	if performs && !o.Flags.Confirmation.SkipPreview {
-		a.preview = providers.NewAnswers()
+		a.preview = providers.NewAnswers(identify)
 		a.entropy = random()
 	}
-	applies, err := o.Job.incremental()
+	applies, err := requested(o.Job)
 	if err != nil || applies == nil || o.secrets == nil {
 		return a, err
 	}
@@ -67,11 +69,12 @@ func openAnswers(ctx context.Context, o *operation, performs bool) (answers, err
 	if err != nil {
 		return a, err
 	}
-	places := PluginOptions(o.Job, o.Stack.Project.Directory())
-	places.Warn = func(string) {} // the operation warns
-	finder := host.NewPluginHost(places)
 	options := providers.RecordedOptions{
-		Key: key, Now: time.Now(), Applies: applies.to, Identify: finder.Identify, Wrong: o.warnOfAnswer,
+		Key: key, Now: time.Now(), Applies: applies.to, Identify: identify,
+		Wrong: func(u urn.URN, pkg string, m providers.Method) {
+			o.remarks.warn("%s: the provider %q answers %s differently than before although nothing has changed that it was given. Its earlier answers are not used any more; "+
+				"turn them off for good with `sluice config set --path '%s[\"%s\"]' false`", u, pkg, m, incrementalKey, pkg)
+		},
 	}
 	if age := o.Flags.Incremental.MaxAge; age > 0 {
 		options.Oldest = options.Now.Add(-age)
@@ -135,8 +138,7 @@ func (a *answers) end(ctx context.Context, j *Job) {
 	if a.recorded == nil {
 		return
 	}
-	err := a.keeper.WriteAnswers(ctx, append([]byte(a.sealed+"\n"), a.recorded.Encode()...), a.revision)
-	if err != nil && !errors.Is(err, store.ErrConflict) {
+	if _, err := a.keeper.WriteAnswers(ctx, append([]byte(a.sealed+"\n"), a.recorded.Encode()...), a.revision); err != nil {
 		j.Terminal.Warn("the answers of the providers were not recorded for --incremental: %v", err)
 	}
 }
@@ -154,31 +156,23 @@ func (k noteKeeper) ReadAnswers(context.Context) (content []byte, revision strin
 }
 
 // WriteAnswers implements [backend.AnswersKeeper].
-func (k noteKeeper) WriteAnswers(ctx context.Context, content []byte, revision string) error {
+func (k noteKeeper) WriteAnswers(ctx context.Context, content []byte, revision string) (replaced bool, err error) {
 	_, now, err := k.ReadAnswers(ctx)
-	if err == nil && now != revision {
-		err = store.Conflict(k.notes.Path(decisions.Answers))
+	if err != nil || now != revision {
+		return false, err
 	}
-	if err != nil {
-		return err
-	}
-	return k.notes.Write(decisions.Answers, content)
+	err = k.notes.Write(decisions.Answers, content)
+	return err == nil, err
 }
 
 // RemoveAnswers implements [backend.AnswersKeeper].
 func (k noteKeeper) RemoveAnswers(context.Context) error { return k.notes.Remove(decisions.Answers) }
 
-// warnOfAnswer warns about a provider that has answered the same request in two ways.
-func (o *operation) warnOfAnswer(u urn.URN, pkg string, m providers.Method) {
-	o.remarks.warn("%s: the provider %q answers %s differently than before although nothing has changed that it was given. Its earlier answers are not used any more; "+
-		"turn them off for good with `sluice config set --path '%s[\"%s\"]' false`", u, pkg, m, incrementalKey, pkg)
-}
-
 // scope says for which packages and types answers of earlier runs are used again.
 type scope map[string]bool
 
-// incremental returns the scope that the settings and the flag request, nil if none is requested.
-func (j *Job) incremental() (scope, error) {
+// requested returns the scope that the settings and the flag of a job request, nil if none is requested.
+func requested(j *Job) (scope, error) {
 	s := scope{}
 	if j.Flags.Incremental.On {
 		s["*"] = true
