@@ -42,7 +42,7 @@ type RecordedOptions struct {
 	Key []byte
 	// Now is the time of the run, which answers of this run get. Answers with an earlier time than Oldest do not count.
 	Now, Oldest time.Time
-	// Applies reports whether answers about a type of a package may be used again.
+	// Applies reports whether answers about a type of a package may be used again. It decides about the packages that [LooksOutside] names, too.
 	Applies func(pkg string, t urn.Type) bool
 	// Identify returns a text that is different whenever another plugin, or the same in other circumstances, would serve spec; ok is false if that
 	// cannot be known.
@@ -180,9 +180,6 @@ func (r recorder) configured(u urn.URN, inputs property.Map) recorder {
 // recorderFor returns the recorder of a provider without configuration.
 func (r *RecordedAnswers) recorderFor(spec Spec) recorder {
 	if r == nil {
-		return recorder{}
-	}
-	if _, does := LooksOutside(spec.Package); does && !r.options.Applies(spec.Package, "") {
 		return recorder{}
 	}
 	identity, known := r.options.Identify(spec)
