@@ -372,6 +372,7 @@ func TestADeferredProviderIsConfiguredBeforeItIsCalled(t *testing.T) {
 		inner, err := h.Load(ctx, spec)
 		return providers.Intercept(inner, func(ctx context.Context, c *providers.Call) error {
 			if c.Method == "Configure" {
+				h.count("Configure")
 				return errRefused
 			}
 			return c.Do(ctx)
@@ -382,4 +383,7 @@ func TestADeferredProviderIsConfiguredBeforeItIsCalled(t *testing.T) {
 	_, err = p.Create(t.Context(), providers.CreateRequest{URN: thingURN, Type: thingURN.Type()})
 	require.ErrorIs(t, err, errRefused)
 	require.ErrorContains(t, err, `configure provider "main" (simple 1.0.0)`)
+	_, err = p.Create(t.Context(), providers.CreateRequest{URN: thingURN, Type: thingURN.Type()})
+	require.ErrorIs(t, err, errRefused)
+	require.Equal(t, "Load Configure", h.taken(), "it is configured once")
 }

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -15,7 +16,8 @@ type deferred struct {
 	run  context.Context
 	load func(context.Context) (Provider, error)
 
-	starting await.Flight[bool, Provider] // by whether it is configured
+	starting    await.Flight[struct{}, Provider]
+	configuring await.Flight[struct{}, error]
 
 	mu      sync.Mutex // guards the fields below
 	started Provider   // nil until it is started
@@ -25,7 +27,7 @@ type deferred struct {
 
 // process starts the provider, without its configuration.
 func (d *deferred) process(ctx context.Context) (Provider, error) {
-	return d.starting.Do(ctx, false, func() (Provider, error) {
+	return d.starting.Do(ctx, struct{}{}, func() (Provider, error) {
 		p, err := d.load(d.run)
 		if err != nil {
 			return nil, err
@@ -42,21 +44,22 @@ func (d *deferred) process(ctx context.Context) (Provider, error) {
 	})
 }
 
-// ready starts and configures the provider.
+// ready starts and configures the provider. It is configured once: the error of that is the error of all calls.
 func (d *deferred) ready(ctx context.Context) (Provider, error) {
-	return d.starting.Do(ctx, true, func() (Provider, error) {
-		p, err := d.process(d.run)
-		if err != nil {
-			return nil, err
-		}
+	p, err := d.process(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refused, err := d.configuring.Do(ctx, struct{}{}, func() (error, error) {
 		d.mu.Lock()
 		request := d.request
 		d.mu.Unlock()
-		if request != nil {
-			err = configure(d.run, p, d.spec, *request)
+		if request == nil {
+			return nil, nil
 		}
-		return p, err
+		return configure(d.run, p, d.spec, *request), nil
 	})
+	return p, cmp.Or(err, refused)
 }
 
 // Configure keeps the configuration for the first call that needs it.
