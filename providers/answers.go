@@ -19,8 +19,9 @@ import (
 type Answers struct {
 	identify func(Spec) (string, bool)
 
-	mu   sync.Mutex // guards kept
-	kept map[question][]answer
+	mu       sync.Mutex // guards the fields below
+	kept     map[question][]answer
+	complete bool
 }
 
 // question is what requests with the same answer have in common. A resource has one answer in most cases, and two when it is replaced.
@@ -73,13 +74,27 @@ func LooksOutside(pkg string) (reason string, does bool) {
 	return "", false
 }
 
+// Complete says that the preview has found no change, so that the update will probably ask nothing else: its providers are started when they are needed.
+func (a *Answers) Complete() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.complete = true
+}
+
+// isComplete reports whether Complete was called.
+func (a *Answers) isComplete() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.complete
+}
+
 // find returns the answer to a request that is the same for the provider.
-func (a *Answers) find(i *instance, of question, same func(request any) bool) (response any, found bool) {
+func (a *Answers) find(by asker, of question, same func(request any) bool) (response any, found bool) {
 	a.mu.Lock()
 	kept := a.kept[of]
 	a.mu.Unlock()
 	for _, k := range kept {
-		if k.provider == i.ref.URN && k.identity == i.identity && property.IdenticalMaps(k.configuration, i.inputs) && same(k.request) {
+		if k.provider == by.provider && k.identity == by.identity && property.IdenticalMaps(k.configuration, by.configuration) && same(k.request) {
 			return k.response, true
 		}
 	}
@@ -160,29 +175,46 @@ func diffs() reusable[DiffRequest, DiffResponse] {
 	}
 }
 
-// reuse returns the answer of an earlier call with the same request, or makes the call and keeps its answer. Only the configuration of i is waited
-// for.
-func reuse[Q, R any](ctx context.Context, i *instance, u urn.URN, request Q, of reusable[Q, R], call func() (R, error)) (R, error) {
+// asker is a provider as answers know it. The zero value always asks.
+type asker struct {
+	answers       *Answers // nil if there are none
+	identity      string
+	provider      urn.URN
+	configuration property.Map
+	recorder      recorder
+}
+
+// asker returns the provider with its configuration, for which it waits if answers may be used.
+func (i *instance) asker(ctx context.Context) (asker, error) {
 	if i.answers == nil && !i.recorder.isOn() {
-		return call()
+		return asker{}, nil
 	}
-	if err := i.ready(ctx); err != nil { // its configuration is known from now on
-		var none R
-		return none, err
+	if err := i.ready(ctx); err != nil {
+		return asker{}, err
 	}
 	defer i.end()
 	if i.unconfigured != nil {
-		return call()
+		return asker{}, nil
 	}
+	return asker{i.answers, i.identity, i.ref.URN, i.inputs, i.recorder}, nil
+}
+
+// plainAsker returns the provider of a provider resource before it is configured.
+func (i *instance) plainAsker(u urn.URN) asker {
+	return asker{i.answers, i.identity, u, property.Map{}, i.plain}
+}
+
+// reuse returns the answer of an earlier call with the same request, or makes the call and keeps its answer.
+func reuse[Q, R any](by asker, u urn.URN, request Q, of reusable[Q, R], call func() (R, error)) (R, error) {
 	at := question{of.method, u}
-	if i.answers != nil {
-		if a, found := i.answers.find(i, at, func(other any) bool { return of.same(other.(Q), request) }); found {
+	if by.answers != nil {
+		if a, found := by.answers.find(by, at, func(other any) bool { return of.same(other.(Q), request) }); found {
 			return a.(R), nil
 		}
 	}
-	response, err := recorded(i.recorder, at, request, of, call)
-	if i.answers != nil && err == nil && of.lasts(request, response) {
-		i.answers.keep(at, answer{i.ref.URN, i.identity, i.inputs, request, response})
+	response, err := recorded(by.recorder, at, request, of, call)
+	if by.answers != nil && err == nil && of.lasts(request, response) {
+		by.answers.keep(at, answer{by.provider, by.identity, by.configuration, request, response})
 	}
 	return response, err
 }

@@ -185,6 +185,32 @@ func TestAnUpdateGetsTheAnswersOfItsPreview(t *testing.T) {
 	}
 }
 
+func TestAnUpdateWithoutChangesStartsNoProvider(t *testing.T) {
+	h := &counting{}
+	o := providers.RegistryOptions{Answers: providers.NewAnswers(nil)}
+	run := func() string {
+		r := newRegistry(t, h, o)
+		inputs := firstPhase(o).spec.Inputs(object("region", "eu"))
+		answer, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType, Olds: inputs, News: inputs})
+		require.NoError(t, err)
+		require.True(t, property.IdenticalMaps(inputs, answer.Inputs))
+		d, err := r.Resources().Diff(t.Context(), providers.DiffRequest{URN: providerURN, Type: providerType, ID: "id", OldInputs: inputs, NewInputs: inputs})
+		require.NoError(t, err)
+		require.Equal(t, providers.DiffSome, d.Changes) // outputs are missing
+		ref := urn.ProviderRef{URN: providerURN, ID: "id"}
+		require.NoError(t, r.Same(t.Context(), ref, inputs))
+		p, _ := r.Lookup(ref)
+		_, err = p.Check(t.Context(), checkRequest())
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		return h.taken()
+	}
+	require.Equal(t, "Load CheckConfig DiffConfig Configure Check", run())
+	require.Equal(t, "Load Configure", run())
+	o.Answers.Complete()
+	require.Empty(t, run())
+}
+
 func TestWhatIsUnknownRefusedOrFailedIsAskedAgain(t *testing.T) {
 	errBusy := errors.New("busy")
 	for name, check := range map[string]func(providers.CheckRequest) (providers.CheckResponse, error){

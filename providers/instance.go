@@ -141,7 +141,11 @@ func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCal
 var errPanicked = errors.New("the provider has panicked")
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	return reuse(ctx, i, req.URN, req, checks(), func() (CheckResponse, error) {
+	by, err := i.asker(ctx)
+	if err != nil {
+		return CheckResponse{}, err
+	}
+	return reuse(by, req.URN, req, checks(), func() (CheckResponse, error) {
 		return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
 			if !req.AllowUnknowns {
 				if err := known("check", string(req.URN), req.News); err != nil {
@@ -157,7 +161,11 @@ func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 }
 
 func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	return reuse(ctx, i, req.URN, req, diffs(), func() (DiffResponse, error) {
+	by, err := i.asker(ctx)
+	if err != nil {
+		return DiffResponse{}, err
+	}
+	return reuse(by, req.URN, req, diffs(), func() (DiffResponse, error) {
 		return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
 			if i.unconfigured != nil {
 				return i.unconfigured.diff()
@@ -279,7 +287,7 @@ func (i *instance) CheckConfig(ctx context.Context, req CheckRequest) (CheckResp
 		return CheckResponse{}, err
 	}
 	defer i.end()
-	return recorded(i.plain, question{MethodCheck, req.URN}, req, checks(), func() (CheckResponse, error) {
+	return reuse(i.plainAsker(req.URN), req.URN, req, checks(), func() (CheckResponse, error) {
 		return checkConfig(ctx, i.Provider, req)
 	})
 }
@@ -289,7 +297,7 @@ func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffRespons
 		return DiffResponse{}, err
 	}
 	defer i.end()
-	return recorded(i.plain, question{MethodDiff, req.URN}, req, diffs(), func() (DiffResponse, error) {
+	return reuse(i.plainAsker(req.URN), req.URN, req, diffs(), func() (DiffResponse, error) {
 		return diffConfig(ctx, i.Provider, req)
 	})
 }

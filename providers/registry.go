@@ -209,7 +209,8 @@ func (r *Registry) launch(ctx context.Context, spec Spec) (*instance, error) {
 	start := func(ctx context.Context) (Provider, error) { return loadFrom(ctx, r.host, spec) }
 	recorder := r.options.Recorded.recorderFor(spec)
 	var p Provider
-	if recorder.isOn() && r.options.Recorded.hasAnswers() {
+	_, isKnown := r.options.Answers.of(spec)
+	if recorder.isOn() && r.options.Recorded.hasAnswers() || isKnown && r.options.Answers.isComplete() {
 		p = &deferred{spec: spec, run: r.run, load: start}
 	} else {
 		var err error

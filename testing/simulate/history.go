@@ -92,7 +92,11 @@ func (h *history) step(i int, op Operation) {
 			answers = providers.NewAnswers(nil)
 		}
 		if n < 2 && op.Do != Recover {
-			previews = append(previews, h.tryHeld(i, op.calm(), s, true, nil, answers))
+			p := h.tryHeld(i, op.calm(), s, true, nil, answers)
+			if answers != nil && p.err == nil && !p.result.HasChanges() {
+				answers.Complete()
+			}
+			previews = append(previews, p)
 		}
 		attempts = append(attempts, h.tryHeld(i, op, s, false, nil, answers))
 	}

@@ -135,6 +135,9 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	if o.interrupts.Stopped() {
 		return nil, errCancelled()
 	}
+	if o.answers.preview != nil && !result.HasChanges() {
+		o.answers.preview.Complete()
+	}
 	if f.Plan.Strict && o.plan == nil {
 		o.plan = result.Plan
 	}
