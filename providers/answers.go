@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"sync"
@@ -182,26 +181,6 @@ type asker struct {
 	provider      urn.URN
 	configuration property.Map
 	recorder      recorder
-}
-
-// asker returns the provider with its configuration, for which it waits if answers may be used.
-func (i *instance) asker(ctx context.Context) (asker, error) {
-	if i.answers == nil && !i.recorder.isOn() {
-		return asker{}, nil
-	}
-	if err := i.ready(ctx); err != nil {
-		return asker{}, err
-	}
-	defer i.end()
-	if i.unconfigured != nil {
-		return asker{}, nil
-	}
-	return asker{i.answers, i.identity, i.ref.URN, i.inputs, i.recorder}, nil
-}
-
-// plainAsker returns the provider of a provider resource before it is configured.
-func (i *instance) plainAsker(u urn.URN) asker {
-	return asker{i.answers, i.identity, u, property.Map{}, i.plain}
 }
 
 // reuse returns the answer of an earlier call with the same request, or makes the call and keeps its answer.

@@ -137,6 +137,26 @@ func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCal
 	return answer, err
 }
 
+// asker returns the provider with its configuration, for which it waits if answers may be used.
+func (i *instance) asker(ctx context.Context) (asker, error) {
+	if i.answers == nil && !i.recorder.isOn() {
+		return asker{}, nil
+	}
+	if err := i.ready(ctx); err != nil {
+		return asker{}, err
+	}
+	defer i.end()
+	if i.unconfigured != nil {
+		return asker{}, nil
+	}
+	return asker{i.answers, i.identity, i.ref.URN, i.inputs, i.recorder}, nil
+}
+
+// plainAsker returns the provider of a provider resource before it is configured.
+func (i *instance) plainAsker(u urn.URN) asker {
+	return asker{i.answers, i.identity, u, property.Map{}, i.plain}
+}
+
 // errPanicked is the error of a call whose provider panics, for its limits.
 var errPanicked = errors.New("the provider has panicked")
 
