@@ -60,8 +60,13 @@ type Options struct {
 	// [ReadLimitKey] in Config. Without either, each part of the operation (such as the checks, the diffs, the reads of a refresh)
 	// makes up to 512 calls at once. Limits bound calls of providers in addition to the rules of [LimitsKey] in Config; nil bounds
 	// nothing. Operations with the same Limits share the budgets.
-	ReadLimit       int
-	Limits          *providers.Limits
+	ReadLimit int
+	Limits    *providers.Limits
+	// Answers answer the calls of Check and Diff that a preview with the same Answers has made before. Such a preview and its update need the same
+	// Entropy. nil calls the providers each time.
+	Answers *providers.Answers
+	// Recorded answers calls of Check and Diff as in earlier operations on the stack. nil calls the providers each time.
+	Recorded        *providers.RecordedAnswers
 	ContinueOnError bool
 	Targeting       stages.Targeting // which resources to touch; the zero value is all
 	Refresh         bool             // read every resource before deciding
@@ -128,7 +133,7 @@ func (o Options) autonamer() (stages.Autonamer, error) {
 
 // calls returns how providers are called.
 func (o Options) calls() (c providers.RegistryOptions, err error) {
-	c.EchoInputs = o.Legacy.ProviderPreview
+	c.EchoInputs, c.Answers, c.Recorded = o.Legacy.ProviderPreview, o.Answers, o.Recorded
 	if c.ReadLimit, err = o.readLimit(); err != nil {
 		return c, err
 	}

@@ -294,6 +294,24 @@ func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []prov
 	return slices.DeleteFunc(slices.Clone(specs), func(s providers.Spec) bool { return serves && b.serves(s) })
 }
 
+// Identify returns a text that is different whenever another plugin would serve spec, or the same in other circumstances; ok is false if that
+// cannot be known. See [plugin.Host.Identify].
+func (h *PluginHost) Identify(spec providers.Spec) (identity string, ok bool) {
+	b, serves := h.host.(*builtins)
+	if !serves || !b.serves(spec) {
+		return h.plugins.Identify(spec)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", false
+	}
+	file, err := os.Stat(self)
+	if err != nil {
+		return "", false
+	}
+	return fmt.Sprintf("built into %s %d %d %q %s", self, file.Size(), file.ModTime().UnixNano(), h.options.Directory, plugin.Circumstances(os.Environ())), true
+}
+
 // Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends
 // normally ends its plugins itself.
 func (h *PluginHost) Close() error {

@@ -42,6 +42,14 @@ type Spec struct {
 	Environment map[string]string
 }
 
+// name returns the name and the version of the package.
+func (s Spec) name() string {
+	if s.Version == "" {
+		return s.Package
+	}
+	return s.Package + " " + s.Version
+}
+
 // Inputs returns the inputs of a provider resource with the spec s and the given configuration: the inverse of
 // [SpecFromInputs]. Engine-owned keys that config already has are replaced.
 func (s Spec) Inputs(config property.Map) property.Map {

@@ -18,11 +18,16 @@ import (
 // sent without them. Only Construct gets them, since the component registers its resources with the engine.
 type instance struct {
 	Provider
-	spec   Spec
-	limits runLimits
-	// ref, inputs and unconfigured are set before configured is decided and not changed after that.
+	spec    Spec
+	limits  runLimits
+	answers *Answers // of the preview; nil if there are none or they cannot be used
+	// identity is that of the plugin, for answers.
+	identity string
+	plain    recorder // of calls that need no configuration
+	// The fields up to unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	inputs       property.Map         // its configuration
+	recorder     recorder             // of calls that need the configuration
 	unconfigured *unconfiguredAnswers // not nil if the configuration is unknown
 
 	configured *await.Promise[struct{}]
@@ -35,8 +40,12 @@ type instance struct {
 	closed  error
 }
 
-func newInstance(p Provider, spec Spec, limits runLimits) *instance {
-	return &instance{Provider: p, spec: spec, limits: limits, configured: await.NewPromise[struct{}]()}
+func newInstance(p Provider, spec Spec, o *RegistryOptions, limits runLimits, r recorder) *instance {
+	i := &instance{Provider: p, spec: spec, limits: limits, plain: r, configured: await.NewPromise[struct{}]()}
+	if identity, known := o.Answers.of(spec); known {
+		i.answers, i.identity = o.Answers, identity
+	}
+	return i
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -82,14 +91,8 @@ func (i *instance) shut() error {
 	return i.closed
 }
 
-// name returns the name of the provider in messages. ref must not be written at the same time. That holds, because
-// messages are only needed before configuration starts or after it is over.
-func (i *instance) name() string {
-	if i.spec.Version == "" {
-		return i.spec.Package
-	}
-	return i.spec.Package + " " + i.spec.Version
-}
+// name returns the name of the provider in messages.
+func (i *instance) name() string { return i.spec.name() }
 
 // ready counts a call and waits for the configuration. end ends the call, unless there is an error.
 func (i *instance) ready(ctx context.Context) error {
@@ -134,29 +137,61 @@ func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCal
 	return answer, err
 }
 
+// asker returns the provider with its configuration, for which it waits if answers may be used.
+func (i *instance) asker(ctx context.Context) (asker, error) {
+	if i.answers == nil && !i.recorder.isOn() {
+		return asker{}, nil
+	}
+	if err := i.ready(ctx); err != nil {
+		return asker{}, err
+	}
+	defer i.end()
+	if i.unconfigured != nil {
+		return asker{}, nil
+	}
+	return asker{i.answers, i.identity, i.ref.URN, i.inputs, i.recorder}, nil
+}
+
+// plainAsker returns the provider of a provider resource before it is configured.
+func (i *instance) plainAsker(u urn.URN) asker {
+	return asker{i.answers, i.identity, u, property.Map{}, i.plain}
+}
+
 // errPanicked is the error of a call whose provider panics, for its limits.
 var errPanicked = errors.New("the provider has panicked")
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
-		if !req.AllowUnknowns {
-			if err := known("check", string(req.URN), req.News); err != nil {
-				return CheckResponse{}, err
+	by, err := i.asker(ctx)
+	if err != nil {
+		return CheckResponse{}, err
+	}
+	return reuse(by, req.URN, req, checks(), func() (CheckResponse, error) {
+		return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
+			if !req.AllowUnknowns {
+				if err := known("check", string(req.URN), req.News); err != nil {
+					return CheckResponse{}, err
+				}
 			}
-		}
-		if i.unconfigured != nil {
-			return i.unconfigured.check(req)
-		}
-		return i.Provider.Check(ctx, req)
+			if i.unconfigured != nil {
+				return i.unconfigured.check(req)
+			}
+			return i.Provider.Check(ctx, req)
+		})
 	})
 }
 
 func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
-		if i.unconfigured != nil {
-			return i.unconfigured.diff()
-		}
-		return i.Provider.Diff(ctx, req)
+	by, err := i.asker(ctx)
+	if err != nil {
+		return DiffResponse{}, err
+	}
+	return reuse(by, req.URN, req, diffs(), func() (DiffResponse, error) {
+		return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
+			if i.unconfigured != nil {
+				return i.unconfigured.diff()
+			}
+			return i.Provider.Diff(ctx, req)
+		})
 	})
 }
 
@@ -272,7 +307,9 @@ func (i *instance) CheckConfig(ctx context.Context, req CheckRequest) (CheckResp
 		return CheckResponse{}, err
 	}
 	defer i.end()
-	return checkConfig(ctx, i.Provider, req)
+	return reuse(i.plainAsker(req.URN), req.URN, req, checks(), func() (CheckResponse, error) {
+		return checkConfig(ctx, i.Provider, req)
+	})
 }
 
 func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffResponse, error) {
@@ -280,7 +317,9 @@ func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffRespons
 		return DiffResponse{}, err
 	}
 	defer i.end()
-	return diffConfig(ctx, i.Provider, req)
+	return reuse(i.plainAsker(req.URN), req.URN, req, diffs(), func() (DiffResponse, error) {
+		return diffConfig(ctx, i.Provider, req)
+	})
 }
 
 func (i *instance) Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error) {

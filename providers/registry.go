@@ -30,6 +30,9 @@ type RegistryOptions struct {
 	// DuringWait is called for each call that waits for a limit, however short; its result is called when the wait is over. It may be nil.
 	// It must not block.
 	DuringWait func(ctx context.Context, call LimitedCall) (over func())
+	// Answers are those of the preview before an update, and Recorded those of earlier runs; nil calls providers each time.
+	Answers  *Answers
+	Recorded *RecordedAnswers
 	// Warn is called when a provider breaks a rule. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes the IDs of provider resources; nil makes random UUIDs.
@@ -203,11 +206,19 @@ func (r *Registry) launch(ctx context.Context, spec Spec) (*instance, error) {
 	defer stop()
 
 	spec.Recorded = !r.isNamed(spec.DownloadURL)
-	p, err := loadFrom(ctx, r.host, spec)
-	if err != nil {
-		return nil, err
+	start := func(ctx context.Context) (Provider, error) { return loadFrom(ctx, r.host, spec) }
+	recorder := r.options.Recorded.recorderFor(spec)
+	var p Provider
+	_, isKnown := r.options.Answers.of(spec)
+	if recorder.isOn() && r.options.Recorded.hasAnswers() || isKnown && r.options.Answers.isComplete() {
+		p = &deferred{spec: spec, run: r.run, load: start}
+	} else {
+		var err error
+		if p, err = start(ctx); err != nil {
+			return nil, err
+		}
 	}
-	i := newInstance(p, spec, r.limits)
+	i := newInstance(p, spec, &r.options, r.limits, recorder)
 
 	r.mu.Lock()
 	closed := r.closed
@@ -257,7 +268,7 @@ func (r *Registry) install(i *instance, c configuration, replace bool) *instance
 
 // beginConfiguring configures a provider in the background. r.mu must be held.
 func (r *Registry) beginConfiguring(i *instance, c configuration) {
-	i.ref, i.inputs = c.ref, c.inputs
+	i.ref, i.inputs, i.recorder = c.ref, c.inputs, i.plain.configured(c.ref.URN, c.inputs)
 	if hasUnknownConfiguration(c.inputs) {
 		i.unconfigured = &unconfiguredAnswers{echoInputs: r.options.EchoInputs}
 		i.configured.Resolve(struct{}{})
@@ -279,15 +290,19 @@ func (r *Registry) beginConfiguring(i *instance, c configuration) {
 	}
 }
 
-// configure returns a panic of an in-process provider as an error: every call that waits for the result must get one.
-func (r *Registry) configure(i *instance, c configuration) (err error) {
+func (r *Registry) configure(i *instance, c configuration) error {
 	req := ConfigureRequest{
 		URN: c.ref.URN, Name: c.ref.URN.Name(), Type: c.ref.URN.Type(), Inputs: Configuration(c.inputs),
 	}
 	if c.ref.IsKnown() {
 		req.ID = c.ref.ID
 	}
-	if p := tryPanics(func() { err = i.Provider.Configure(r.run, req) }); p != nil {
+	return configure(r.run, i.Provider, i.spec, req)
+}
+
+// configure configures a provider. A panic of one in process is an error, too: every call that waits for the result must get one.
+func configure(ctx context.Context, p Provider, spec Spec, req ConfigureRequest) (err error) {
+	if p := tryPanics(func() { err = p.Configure(ctx, req) }); p != nil {
 		err = p
 	}
 	var uncertain *UncertainError
@@ -295,7 +310,7 @@ func (r *Registry) configure(i *instance, c configuration) (err error) {
 		err = uncertain.Err // the calls that get this error were certainly not made
 	}
 	if err != nil {
-		return fmt.Errorf("configure provider %q (%s): %w", c.ref.URN.Name(), i.name(), err)
+		return fmt.Errorf("configure provider %q (%s): %w", req.URN.Name(), spec.name(), err)
 	}
 	return nil
 }

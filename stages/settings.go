@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Settings describe one run: one preview or one update of one stack.
@@ -47,6 +48,8 @@ type Settings struct {
 	Now func() time.Time
 	// Entropy is the source of random seeds and provider IDs; the same entropy gives the same values.
 	Entropy []byte
+	// Seeds returns the random seed with which a resource has to be checked again, nil if any will do. It may be nil.
+	Seeds func(u urn.URN) []byte
 	// MonitorAddress returns the address of a gRPC server that offers the run's Monitor.
 	MonitorAddress func() (string, error)
 }

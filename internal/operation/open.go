@@ -409,6 +409,7 @@ func (o *opened) prepare(p *packs) *resolved {
 	s.registry = providers.NewRegistry(o.operations, s.host(), calls)
 	settings := o.settings.Stages
 	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.events.emit
+	settings.Seeds = calls.Recorded.Seed
 	settings.RefreshEach = o.settings.refreshesEach()
 	settings.Registry = s.registry
 	settings.MonitorAddress = func() (string, error) { return s.server.Address() }

@@ -462,6 +462,27 @@ func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provi
 	return &recalled{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, at: at}, nil
 }
 
+// Identify returns a text that is different whenever another executable would serve spec, or the same in another directory or environment. ok is
+// false if that cannot be known without starting it: only an installed plugin stays the same, as for [Host.Load] with OnlySchema.
+func (h *Host) Identify(spec providers.Spec) (identity string, ok bool) {
+	spec = h.finder.Complete(spec)
+	name, version := PluginOf(spec)
+	if _, attached, err := h.attachedPort(name); attached || err != nil || providers.IsDynamic(name) {
+		return "", false
+	}
+	at, err := h.finder.Find(Resource, name, version)
+	if err != nil || at.Source != FromCache {
+		return "", false
+	}
+	executable, err1 := os.Stat(at.Executable)
+	folder, err2 := os.Stat(at.Directory)
+	if err1 != nil || err2 != nil {
+		return "", false
+	}
+	return fmt.Sprintf("%s %d %d %d %q %s", at.Executable, executable.Size(), executable.ModTime().UnixNano(), folder.ModTime().UnixNano(),
+		h.options.Directory, Circumstances(h.environment(name, spec))), true
+}
+
 // newClient returns a client without features.
 func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process Server) *client {
 	_, version := PluginOf(spec)

@@ -181,6 +181,21 @@ func (l *Log) WithDepartures(departures Departures) *Log {
 	return out
 }
 
+// WithAnswers returns the log with the times of the answers that providers gave in earlier operations. It returns l if there are none.
+func (l *Log) WithAnswers(at map[urn.URN]time.Time) *Log {
+	if l == nil || len(at) == 0 {
+		return l
+	}
+	out := &Log{About: l.About, Decisions: slices.Clone(l.Decisions), index: l.index}
+	for i, d := range out.Decisions {
+		if t, known := at[d.URN]; known && d.DecidedBy == stages.ByDiff {
+			t = t.UTC()
+			out.Decisions[i].AnsweredAt = &t
+		}
+	}
+	return out
+}
+
 // RootCauses returns the root causes of the operation, the most dangerous first. A decision with several root causes belongs to the
 // first of them. RootCauses takes one pass over the decisions and their causes.
 func (l *Log) RootCauses() []RootCause {
@@ -247,6 +262,8 @@ type Decision struct {
 	// Cause is the resource that the reason names.
 	Cause     urn.URN        `json:"cause,omitempty"`
 	DecidedBy stages.Decider `json:"decidedBy,omitempty"`
+	// AnsweredAt is when the provider gave the answer, if it was not asked again in this operation; nil else.
+	AnsweredAt *time.Time `json:"answeredAt,omitempty"`
 	// ReplaceKeys are the properties that cannot change in place according to the provider.
 	ReplaceKeys []string `json:"replaceKeys,omitempty"`
 	// DeleteFirst is true for a replacement that deletes the old object first; Order is the origin of that order.

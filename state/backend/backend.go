@@ -123,6 +123,17 @@ type Stack interface {
 	DiscardJournal(ctx context.Context) (where string, err error)
 }
 
+// AnswersKeeper is a stack with a place beside its state for the answers that providers gave in earlier operations. They are no part of the state,
+// and may be lost at any time.
+type AnswersKeeper interface {
+	// ReadAnswers returns what is kept, nil if there is nothing, and a revision that identifies it.
+	ReadAnswers(ctx context.Context) (content []byte, revision string, err error)
+	// WriteAnswers replaces what is kept if it still has the revision, "" if nothing was kept, and reports whether it did.
+	WriteAnswers(ctx context.Context, content []byte, revision string) (replaced bool, err error)
+	// RemoveAnswers removes what is kept.
+	RemoveAnswers(ctx context.Context) error
+}
+
 // Editable is a state that commands can edit without opening its secrets.
 type Editable interface {
 	// File names the stack file, for messages.

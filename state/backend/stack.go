@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
@@ -27,7 +28,10 @@ type fileStack struct {
 	hold    *hold
 }
 
-var _ Stack = (*fileStack)(nil)
+var (
+	_ Stack         = (*fileStack)(nil)
+	_ AnswersKeeper = (*fileStack)(nil)
+)
 
 // seal opens and encrypts the secrets of the stack.
 func (s *fileStack) seal() sealing.Seal {
@@ -462,4 +466,30 @@ func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check fu
 		return &StaleStateError{Ref: s.files.ref, File: s.File(ctx), Err: err}
 	}
 	return err
+}
+
+// ReadAnswers implements [AnswersKeeper].
+func (s *fileStack) ReadAnswers(ctx context.Context) (content []byte, revision string, err error) {
+	content, info, err := s.files.storage.store.Read(ctx, s.files.keys().Answers())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	return content, info.Revision, err
+}
+
+// WriteAnswers implements [AnswersKeeper].
+func (s *fileStack) WriteAnswers(ctx context.Context, content []byte, revision string) (replaced bool, err error) {
+	if err := s.files.storage.prepareWrite(ctx); err != nil {
+		return false, err
+	}
+	_, err = s.files.storage.store.Write(ctx, s.files.keys().Answers(), content, store.IfUnchanged(store.Info{Revision: revision}))
+	if errors.Is(err, store.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// RemoveAnswers implements [AnswersKeeper].
+func (s *fileStack) RemoveAnswers(ctx context.Context) error {
+	return s.files.storage.store.Remove(ctx, s.files.keys().Answers())
 }

@@ -26,10 +26,11 @@ import (
 type attempt struct {
 	op      Operation
 	preview bool
-	held    *state.Plan // the plan that the operation is held to
-	number  int         // of the operation in the history
-	before  *world      // the world before the attempt
-	after   *world      // the world after the attempt; the attempt works on its cloud
+	held    *state.Plan        // the plan that the operation is held to
+	answers *providers.Answers // of the preview and its update; nil if each asks
+	number  int                // of the operation in the history
+	before  *world             // the world before the attempt
+	after   *world             // the world after the attempt; the attempt works on its cloud
 	cloud   *providertest.Cloud
 	program *program // nil if the operation runs none
 	// guard is called before a step begins, and can refuse it; nil allows everything.
@@ -115,8 +116,9 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 }
 
 // try runs an operation in a world, which it does not change. held is a plan that restricts the operation, or nil.
-func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
+func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan, answers *providers.Answers) *attempt {
 	a := prepare(w, op, s, number, preview, held)
+	a.answers = answers
 	a.run(ctx, s)
 	return a
 }
@@ -141,6 +143,9 @@ func (a *attempt) run(ctx context.Context, s Schedule) {
 	began := time.Now()
 	a.result, a.err = a.operate(ctx, a.engine(o, s))
 	a.took = time.Since(began)
+	if a.after.answers = o.Recorded.Encode(); a.op.Crash > 0 {
+		a.after.answers = nil
+	}
 	others.Wait()
 	a.after.snapshot = a.journal.last
 	if a.journal.depot != nil {
@@ -248,6 +253,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		a.program.now = a.now
 		o.Program = source.Func(a.program.run)
 	}
+	o.Answers, o.Recorded = a.answers, a.recorded(s)
 	if s.Narrow {
 		o.ReadLimit, o.Limits = 2, narrow()
 	}
@@ -271,6 +277,27 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		}
 	}
 	return o
+}
+
+// recorded returns the answers of the providers to earlier operations.
+func (a *attempt) recorded(s Schedule) *providers.RecordedAnswers {
+	o := providers.RecordedOptions{
+		Key: []byte("key"), Now: now(), Applies: func(string, urn.Type) bool { return true },
+		Identify: func(providers.Spec) (string, bool) { return "simulated", true },
+	}
+	if !s.Reuse {
+		o.Sampled = func(urn.URN) bool { return true }
+		o.Wrong = func(u urn.URN, _ string, m providers.Method) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.fault("%s of %s has another answer than before", m, u)
+		}
+	}
+	r, err := providers.NewRecordedAnswers(o, a.before.answers)
+	if err != nil {
+		a.fault("the recorded answers cannot be read: %v", err)
+	}
+	return r
 }
 
 // patterns turns names into patterns that match them anywhere in the stack.

@@ -23,6 +23,9 @@ type Schedule struct {
 	Milliseconds int `json:",omitempty"`
 	// Narrow bounds the calls of providers: how many are under way at once, and how many begin in a second.
 	Narrow bool `json:",omitempty"`
+	// Reuse uses the answers of the providers to earlier operations, and in an update those to its preview. Without it they are asked again, and must
+	// give the same answers.
+	Reuse bool `json:",omitempty"`
 }
 
 // Operation is one operation of a history.
@@ -70,6 +73,11 @@ type Mishaps struct {
 	Late Landing `json:",omitempty"`
 	// Reads are the times at which other commands read the state, in milliseconds after the beginning.
 	Reads []int `json:",omitempty"`
+}
+
+// failsToAnswer reports whether calls fail that change nothing: answers that are used again do not fail.
+func (o Operation) failsToAnswer() bool {
+	return slices.ContainsFunc(o.Failures, func(f Failure) bool { return !isChange(providers.Method(f.Method)) })
 }
 
 // Landing is the delay of the effect of a call whose answer is lost, as a number of operations: the effect lands before that

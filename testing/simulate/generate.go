@@ -34,6 +34,9 @@ func Generate(c Choices) Case {
 	if g.draw.chance(4) {
 		out.Schedules[2] = Schedule{Workers: 64}
 	}
+	for n := range out.Schedules[1:] {
+		out.Schedules[1+n].Reuse = g.draw.chance(2)
+	}
 	for i := range out.Operations {
 		g.runProgram(&out.Operations[i], programs[i])
 		g.loseCreate(&out.Operations[i])

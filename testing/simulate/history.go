@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -64,12 +65,12 @@ func (h *history) run() {
 
 // try runs an attempt and keeps its faults.
 func (h *history) try(i int, op Operation, s Schedule, preview bool) *attempt {
-	return h.tryHeld(i, op, s, preview, nil)
+	return h.tryHeld(i, op, s, preview, nil, nil)
 }
 
-func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *state.Plan) *attempt {
+func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *state.Plan, answers *providers.Answers) *attempt {
 	h.Attempts++
-	a := try(h.ctx, h.world, op, s, i, preview, held)
+	a := try(h.ctx, h.world, op, s, i, preview, held, answers)
 	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has encoded the same state
 	for _, f := range verify(h.ctx, a) {
 		h.fault("%s %d%s: %s", op.Do, i, a.label(s), f)
@@ -85,10 +86,19 @@ func (h *history) fault(format string, args ...any) {
 func (h *history) step(i int, op Operation) {
 	var previews, attempts []*attempt
 	for n, s := range h.Schedules {
-		if n < 2 && op.Do != Recover {
-			previews = append(previews, h.try(i, op.calm(), s, true))
+		var answers *providers.Answers
+		s.Reuse = s.Reuse && !op.failsToAnswer()
+		if s.Reuse {
+			answers = providers.NewAnswers(nil)
 		}
-		attempts = append(attempts, h.try(i, op, s, false))
+		if n < 2 && op.Do != Recover {
+			p := h.tryHeld(i, op.calm(), s, true, nil, answers)
+			if answers != nil && p.err == nil && !p.result.HasChanges() {
+				answers.Complete()
+			}
+			previews = append(previews, p)
+		}
+		attempts = append(attempts, h.tryHeld(i, op, s, false, nil, answers))
 	}
 	h.compare(i, string(op.Do), attempts)
 	if len(previews) > 0 {
@@ -166,7 +176,7 @@ func (h *history) held(i int, op Operation, preview *attempt) {
 	if preview.program.sawUnknown.Load() && slices.ContainsFunc(op.Program, func(d Declaration) bool { return d.Kind == Provider }) {
 		return // a provider whose configuration is unknown cannot predict its changes
 	}
-	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan)
+	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan, nil)
 	var violation *stages.PlanViolation
 	switch {
 	case !errors.As(a.err, &violation), len(a.errors()) != 1: // resources missing because of another failure would be deleted

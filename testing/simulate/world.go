@@ -24,6 +24,7 @@ type world struct {
 	// loose objects exist and do not belong to the stack. missing objects do not exist, although the state may name them.
 	loose, missing map[string]bool
 	late           []effect // of calls with lost answers, which may still land
+	answers        []byte   // the recorded answers of the providers
 }
 
 // effect is the effect of a call on the cloud whose answer is lost, because the engine or the plugin died. The cloud has the
@@ -41,7 +42,7 @@ func newWorld() *world {
 }
 
 func (w *world) clone() *world {
-	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing), late: w.late}
+	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing), late: w.late, answers: w.answers}
 }
 
 // resources returns the resources of the state.

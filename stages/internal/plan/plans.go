@@ -25,6 +25,7 @@ type Plans struct {
 	control     *control.Control
 	rooms       *rooms.Rooms
 	entropy     []byte
+	seeds       func(urn.URN) []byte // of earlier runs; nil if there are none
 	showSecrets bool
 
 	held *state.Plan // nil allows everything
@@ -52,7 +53,7 @@ type plannedStep struct {
 
 func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
 	p := &Plans{
-		control: c, rooms: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
+		control: c, rooms: b, entropy: s.Entropy, seeds: s.Seeds, showSecrets: s.ShowSecrets,
 		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
 		uncertain: map[urn.URN]bool{},
@@ -67,10 +68,15 @@ func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
 }
 
 // SeedFor returns the random seed of a registration's Checks: that of the plan, so that random values are those of the preview,
-// else one of the run's own (steps.md 3.5).
+// else that of the last check when nothing had changed, else one of the run's own (steps.md 3.5).
 func (p *Plans) SeedFor(u urn.URN) []byte {
 	if held := p.held; held != nil && held.Resources[u] != nil && len(held.Resources[u].Seed) > 0 {
 		return held.Resources[u].Seed
+	}
+	if p.seeds != nil {
+		if seed := p.seeds(u); len(seed) > 0 {
+			return seed
+		}
 	}
 	return stages.Derive(p.entropy, string(u), "seed")
 }

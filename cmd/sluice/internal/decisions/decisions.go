@@ -24,6 +24,8 @@ import (
 const (
 	Preview   = "preview"
 	Operation = "operation"
+	// Answers are those of providers in earlier operations on a stack whose backend does not keep them.
+	Answers = "answers"
 )
 
 // Of returns the decisions of one phase of an operation on a stack, nil if they are unknown. An error here does not make the operation fail,
@@ -95,7 +97,7 @@ func Latest(ctx context.Context, s *session.Stack) (*Kept, error) {
 
 // Forget removes the logs of a stack.
 func Forget(ctx context.Context, s *session.Stack) {
-	if err := s.Notes(ctx).Remove(Preview, Operation, unrealizedNote, departuresNote); err != nil {
+	if err := s.Notes(ctx).Remove(Preview, Operation, Answers, unrealizedNote, departuresNote); err != nil {
 		s.Terminal.Warn("the decisions that were recorded for `sluice why` were not removed: %v", err)
 	}
 }

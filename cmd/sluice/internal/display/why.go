@@ -259,6 +259,8 @@ func (p *whyPrinter) rename(l why.Link) string {
 // decidedBy names the comparison that found the difference, or says that there is none.
 func decidedBy(l why.Link) string {
 	switch {
+	case l.DecidedBy == "Diff" && l.Reason == "unchanged" && l.AnsweredAt != nil:
+		return ": its provider saw no difference on " + l.AnsweredAt.Format("2006-01-02 at 15:04:05 UTC") + ", and was not asked again (Diff)"
 	case l.DecidedBy == "Diff" && l.Reason == "unchanged":
 		return ": its provider sees no difference (Diff)"
 	case l.DecidedBy == "Read" && l.Reason == "unchanged":

@@ -17,6 +17,7 @@ type Operation struct {
 	Creates      Creates
 	History      History
 	Reports      Reports
+	Incremental  Incremental
 }
 
 // Add registers the flags that all operations have.
@@ -42,6 +43,7 @@ func (o *Operation) AddUpdate(f *pflag.FlagSet) {
 	o.AddPolicies(f)
 	o.Creates.Add(f)
 	o.Confirmation.AddExpectNoChanges(f)
+	o.Incremental.Add(f)
 }
 
 // AddPolicies registers the flags of operations that run the program.

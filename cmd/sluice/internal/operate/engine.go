@@ -107,6 +107,7 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
 		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.plan == nil),
 		StackOutputs: predicted(o.predicted, s.Backend.StackOutputs), StackResources: s.Backend.StackResources,
+		Answers: o.answers.preview, Recorded: o.answers.recorded, Entropy: o.answers.entropy,
 	}
 }
 

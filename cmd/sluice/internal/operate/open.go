@@ -52,6 +52,9 @@ func prepared(open *session.Opener, f *flags.Operation) (*session.Opener, error)
 	if _, err := analyzeLimit(open.Terminal); err != nil {
 		return nil, err
 	}
+	if err := f.Incremental.Check(); err != nil {
+		return nil, err
+	}
 	if err := f.Confirmation.Check(open.Terminal.Interactive() && !f.Display.JSON()); err != nil {
 		return nil, err
 	}

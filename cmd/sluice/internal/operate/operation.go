@@ -24,6 +24,7 @@ type operation struct {
 	forecast   *display.Forecast  // the forecast of the preceding preview; nil if there was none
 	planned    *why.Log           // the decisions of the preceding preview; nil if there was none, or they are unknown
 	work       *estimate.Work     // the steps of the operation and their progress
+	answers    answers            // what the phases take over from earlier runs, and the operation from its preview
 	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that they are listed only once.
 	warnedOfPending bool

@@ -41,7 +41,7 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, run, preview, screen)
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
-	log = log.WithDepartures(decisions.ReadDepartures(ctx, o.Stack))
+	log = log.WithAnswers(o.answers.recorded.Reused()).WithDepartures(decisions.ReadDepartures(ctx, o.Stack))
 	if !preview {
 		decisions.KeepDepartures(ctx, o.Stack, log)
 	}

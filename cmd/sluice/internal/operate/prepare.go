@@ -75,7 +75,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	s, f := j.Stack, j.Flags
 	values, missing := workspace.Effective(s.Project, s.Settings)
 	var dec workspace.Decrypter
-	if !f.Confirmation.PreviewOnly || workspace.AnySealed(values) || f.Plan.Save != "" || f.Outputs.Save != "" {
+	if !f.Confirmation.PreviewOnly || f.Incremental.On || values[workspace.Key{Namespace: "sluice", Name: "incremental"}] != nil || workspace.AnySealed(values) || f.Plan.Save != "" || f.Outputs.Save != "" {
 		manager, err := session.SecretsManager(ctx, s)
 		if err != nil {
 			return err

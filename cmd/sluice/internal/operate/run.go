@@ -35,6 +35,9 @@ func Run(ctx context.Context, j *Job) error {
 	j.Terminal.HandleSignals(true)
 	defer j.Terminal.HandleSignals(false)
 	o.guard.Run(ctx, func() {
+		if o.answers, err = openAnswers(ctx, o, !j.Flags.Confirmation.PreviewOnly); err != nil {
+			return
+		}
 		if j.Flags.Confirmation.PreviewOnly {
 			err = previewOnly(ctx, o)
 		} else {
@@ -59,6 +62,7 @@ func previewOnly(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
+	o.answers.end(ctx, o.Job)
 	if err := checkNoChanges(o.Job, result); err != nil {
 		return err
 	}
@@ -94,7 +98,11 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	}
 	o.previewed = nil // nobody browses it any more
 	o.work = estimate.New(estimate.Read(ctx, o.Stack), previewed.Steps(), o.Flags.Run.Workers())
+	if err := o.answers.begin(ctx); err != nil {
+		return err
+	}
 	result, err := runPhase(ctx, o, false, countChanging(previewed, o.Kind.History == Refresh().History))
+	o.answers.end(ctx, o.Job)
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	estimate.Keep(ctx, o.Stack, o.work)
 	if err == nil {
@@ -127,11 +135,17 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	if o.interrupts.Stopped() {
 		return nil, errCancelled()
 	}
+	if o.answers.preview != nil && !result.HasChanges() {
+		o.answers.preview.Complete()
+	}
 	if f.Plan.Strict && o.plan == nil {
 		o.plan = result.Plan
 	}
 	if !f.Confirmation.Yes {
 		err = confirm(ctx, o, result)
+	}
+	if err != nil {
+		o.answers.end(ctx, o.Job)
 	}
 	o.forecast = display.NewForecast(result.Steps())
 	return result, err
