@@ -138,11 +138,6 @@ func do(cmd *cobra.Command, open *session.Opener, f *doFlags, args, words []stri
 	if len(words) > 0 {
 		d.token = words[0]
 	}
-	switch f.format {
-	case "yaml", "json":
-	default:
-		return exit.Usagef("--input is yaml or json, and not %q: `do` reads no other format", f.format)
-	}
 	from, parameters, err := f.source(d.token)
 	if err != nil {
 		return err
@@ -217,6 +212,13 @@ func (d *doing) parse() error {
 		d.inputs = direct.NewFlags(d.set, d.schema, inputs, "input", true)
 	default:
 		d.inputs = direct.NewFlags(d.set, d.schema, direct.Inputs{}, "input", true)
+	}
+	if f := d.flags.format; f != "yaml" && f != "json" {
+		hint := ""
+		if d.set.Lookup("input:input") != nil {
+			hint = "; the input of that name is --input:input"
+		}
+		return exit.Usagef("--input is yaml or json, and not %q: `do` reads no other format%s", f, hint)
 	}
 	d.config = direct.NewFlags(d.set, d.schema, d.schema.Provider.Inputs(), d.schema.Name, false)
 	if err := d.set.Parse(d.args); err != nil {
@@ -381,8 +383,12 @@ func (d *doing) operation() (doOperation, error) {
 
 // needsStateless returns the error for an operation that would have to record what it does.
 func (d *doing) needsStateless(op doOperation) error {
-	return exit.Usagef("sluice does not record what `do` changes: add --stateless to %s an object directly with the provider, with its ID and not a name\n"+
-		"To have an object in the state of a stack, declare it in a program, or take it over with `sluice import`", op.name)
+	by := ""
+	if op.name != "create" {
+		by = ", which you name by its ID"
+	}
+	return exit.Usagef("sluice does not record what `do` changes: add --stateless to %s an object directly with the provider%s\n"+
+		"To have an object in the state of a stack, declare it in a program, or take it over with `sluice import`", op.name, by)
 }
 
 func (d *doing) checkCounts(operation string) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 )
 
@@ -84,7 +85,10 @@ func (c *doCall) invoke(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return format.JSON(c.doing.open.Terminal.Data(), display.PlainJSON(result, c.doing.flags.showSecrets))
+	if !c.doing.flags.showSecrets {
+		c.doing.masks.LearnValue(result)
+	}
+	return format.JSON(c.doing.open.Terminal.Data(), c.plain(result))
 }
 
 func (c *doCall) list(ctx context.Context) error {
@@ -217,7 +221,7 @@ func (c *doCall) will(verb string) string {
 // confirm shows what is about to happen, and asks for confirmation unless that is turned off.
 func (c *doCall) confirm(ctx context.Context, operation, text string) error {
 	t := c.doing.open.Terminal
-	if _, err := fmt.Fprint(t.Err, text); err != nil {
+	if _, err := fmt.Fprint(t.Err, c.doing.masks.Mask(text)); err != nil {
 		return err
 	}
 	if c.doing.flags.yes || c.doing.flags.dryRun {
@@ -238,15 +242,23 @@ func (c *doCall) explain(verb string, o direct.Object, err error) error {
 	switch {
 	case errors.As(err, &unhealthy):
 		c.learnObject(unhealthy.Object)
-		return fmt.Errorf("%w\nThe object exists, with the ID %q. %s read %s` shows it, and %s delete %s --stateless` deletes it",
+		return fmt.Errorf("%w\nThe object exists, with the ID %q, and is not healthy: %s read %s` shows it, and %s delete %s --stateless` deletes it",
 			err, unhealthy.Object.ID, command, quoted(unhealthy.Object.ID), command, quoted(unhealthy.Object.ID))
-	case !errors.As(err, &uncertain) || !uncertain.Lost && verb != "create":
+	case verb == "create" && isCancelled(err): // however the provider ended the call
+	case !errors.As(err, &uncertain) || !uncertain.Lost:
 		return err
-	case verb == "create":
+	}
+	if verb == "create" {
 		return fmt.Errorf("%w\nThe object may exist: its ID is not known, and nothing is recorded. Look for it with the tools of the provider%s before you create it again",
 			err, c.orList(command))
 	}
 	return fmt.Errorf("%w\nThe outcome is not known. %s read %s` shows the object as it is now", err, command, quoted(o.ID))
+}
+
+// isCancelled reports whether err is that of a command that was cancelled.
+func isCancelled(err error) bool {
+	status, _ := exit.Status(err)
+	return status == exit.Cancelled
 }
 
 // orList names the operation that lists objects, if the provider has it.
@@ -257,7 +269,30 @@ func (c *doCall) orList(command string) string {
 	return ", or with " + command + " list --all`,"
 }
 
+// plain returns a value for JSON. Known secrets are masked wherever the provider has repeated them.
+func (c *doCall) plain(v property.Value) any {
+	return maskedTexts(&c.doing.masks, display.PlainJSON(v, c.doing.flags.showSecrets))
+}
+
+// maskedTexts masks the texts in a value for JSON.
+func maskedTexts(masks *redact.Set, v any) any {
+	switch v := v.(type) {
+	case string:
+		return masks.Mask(v)
+	case []any:
+		for i := range v {
+			v[i] = maskedTexts(masks, v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = maskedTexts(masks, v[name])
+		}
+	}
+	return v
+}
+
 func (c *doCall) print(o direct.Object) error {
+	c.learnObject(o)
 	outputs := c.doing.schema.Outputs(c.doing.member.Resource, o.Outputs)
 	id := o.ID
 	if id == "" {
@@ -266,12 +301,13 @@ func (c *doCall) print(o direct.Object) error {
 	if c.doing.flags.json {
 		plain := map[string]any{}
 		for name, v := range outputs.All() {
-			plain[name] = display.PlainJSON(v, c.doing.flags.showSecrets)
+			plain[name] = c.plain(v)
 		}
 		plain["id"] = id
 		return format.JSON(c.doing.open.Terminal.Data(), plain)
 	}
-	_, err := fmt.Fprintf(c.doing.open.Terminal.Out, "ID: %s\n%s", printable.Line(id), propertiesText("Outputs", outputs.Without("id"), c.doing.flags.showSecrets))
+	text := propertiesText("Outputs", outputs.Without("id"), c.doing.flags.showSecrets)
+	_, err := fmt.Fprintf(c.doing.open.Terminal.Out, "ID: %s\n%s", printable.Line(id), c.doing.masks.Mask(text))
 	return err
 }
 
@@ -294,6 +330,8 @@ func (c *doCall) changes(old, now property.Map) string {
 		before, had := old.Get(name)
 		switch {
 		case isInternal(name) || had && property.Equal(before.StripSecretsAndOutputs(), v.StripSecretsAndOutputs()):
+		case had && (before.HasSecrets() || v.HasSecrets()): // what is secret now was so before
+			fmt.Fprintf(&b, "  ~ %s: %s -> %s\n", printable.Line(name), text(property.MakeSecret(before)), text(property.MakeSecret(v)))
 		case had:
 			fmt.Fprintf(&b, "  ~ %s: %s -> %s\n", printable.Line(name), text(before), text(v))
 		default:

@@ -129,7 +129,7 @@ func (o *opened) refuseSnippets(found *state.Snapshot) error {
 		what = "the snippets " + strings.Join(names, ", ")
 	}
 	return fmt.Errorf("the state has %s, which `pulumi do` keeps there and only Pulumi runs; this operation would take their resources for undeclared ones\n"+
-		"`refresh` and `destroy` work, and `destroy --target` removes a snippet with its resources; or declare the resources in the program with `pulumi state promote`", what)
+		"`refresh` and `destroy` work, and a destroy of its resources removes a snippet; or declare the resources in the program with `pulumi state promote`", what)
 }
 
 // refuseHooks refuses a destroy that would have to run delete hooks, which are in the program (steps.md 7.5).

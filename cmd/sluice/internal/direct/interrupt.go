@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,7 +29,7 @@ func Interruptible(ctx context.Context, cancel func(context.Context) error, note
 		}
 		second, forget := signal.NotifyContext(over, os.Interrupt, syscall.SIGTERM)
 		defer forget()
-		note("interrupted; the provider is asked to abort. Interrupt again to leave without waiting for it: what is under way may then have an effect that nobody sees.")
+		note(received(first) + "; the provider is asked to abort. Again leaves without waiting for it: what is under way may then still happen.")
 		wg.Go(func() {
 			asking, done := context.WithTimeout(context.WithoutCancel(calls), cancelTimeout)
 			defer done()
@@ -36,7 +37,7 @@ func Interruptible(ctx context.Context, cancel func(context.Context) error, note
 		})
 		<-second.Done()
 		if over.Err() == nil {
-			note("interrupted again; leaving")
+			note(received(second) + "; leaving without waiting for the provider")
 			abandon()
 		}
 	})
@@ -47,4 +48,12 @@ func Interruptible(ctx context.Context, cancel func(context.Context) error, note
 	wg.Wait()
 	abandon()
 	return interrupted, err
+}
+
+// received names the signal that has ended a context.
+func received(ctx context.Context) string {
+	if cause := context.Cause(ctx); cause != nil && strings.Contains(cause.Error(), syscall.SIGTERM.String()) {
+		return "SIGTERM received"
+	}
+	return "^C received"
 }

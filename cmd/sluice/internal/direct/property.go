@@ -37,21 +37,6 @@ const (
 	isOther  kind = "" // only an expression gives it
 )
 
-// kindOf returns what a flag makes of the text of a property: enumerations are texts or numbers.
-func (s *Schema) kindOf(p *Property) kind {
-	t := p.Type
-	if named := s.named(p); named != nil && named.Enum != nil {
-		t = named.Type
-	}
-	switch k := kind(t); {
-	case p.Ref != "" && t == p.Type:
-		return isOther
-	case k == isText, k == isBool, k == isWhole, k == isNumber:
-		return k
-	}
-	return isOther
-}
-
 // parse converts the text of a flag.
 func (k kind) parse(text string) (property.Value, error) {
 	switch k {
@@ -106,27 +91,4 @@ func flagName(name string) string {
 func Summary(description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(description, "\r\n", "\n")), "\n\n")
 	return strings.Join(strings.Fields(strings.ReplaceAll(first, "`", "'")), " ")
-}
-
-// typeText describes the type of a property.
-func (s *Schema) typeText(p *Property) string {
-	switch {
-	case s.kindOf(p) != isOther:
-		return string(s.kindOf(p))
-	case len(p.OneOf) > 0:
-		list := make([]string, len(p.OneOf))
-		for i := range p.OneOf {
-			list[i] = s.typeText(&p.OneOf[i])
-		}
-		return strings.Join(list, " or ")
-	case p.Items != nil:
-		return "list of " + s.typeText(p.Items)
-	case p.AdditionalProperties != nil:
-		return "map of " + s.typeText(p.AdditionalProperties)
-	case strings.HasPrefix(p.Ref, "pulumi.json#/"): // Any, Asset, Archive, Json
-		return strings.ToLower(strings.TrimPrefix(p.Ref, "pulumi.json#/"))
-	case p.Ref != "":
-		return p.Ref[strings.LastIndexAny(p.Ref, "#/:")+1:]
-	}
-	return p.Type
 }

@@ -51,12 +51,6 @@ type UnhealthyError struct {
 func (e *UnhealthyError) Error() string { return e.Err.Error() }
 func (e *UnhealthyError) Unwrap() error { return e.Err }
 
-// URN returns the URN that the provider gets for objects of a type.
-func (r *Resource) URN() urn.URN {
-	_, name := split(r.Token)
-	return urn.New(stackName, projectName, "", urn.Type(r.Token), name)
-}
-
 // Configure checks the settings of the provider, and configures it.
 func (p *Provider) Configure(ctx context.Context, settings property.Map) error {
 	typ := urn.ProviderType(p.Schema.Name)
@@ -136,12 +130,26 @@ func (p *Provider) Create(ctx context.Context, r *Resource, inputs property.Map,
 	made := p.object(r, answer.ID, inputs, answer.Properties)
 	if unhealthy := (*providers.InitError)(nil); errors.As(err, &unhealthy) {
 		made = p.object(r, unhealthy.ID, inputs, unhealthy.Properties)
-		return made, &UnhealthyError{made, err}
+		return made, &UnhealthyError{made, reasons(unhealthy)}
 	}
 	if err == nil && made.ID == "" && !preview {
 		err = &providers.UncertainError{Err: errors.New("the provider gave no ID for the object"), Lost: true}
 	}
 	return made, err
+}
+
+// reasons returns the error of an object that is not healthy, with the reasons that it does not have in its text.
+func reasons(e *providers.InitError) error {
+	text := e.Error()
+	for _, reason := range e.Reasons {
+		if !strings.Contains(text, reason) {
+			text += "\n    " + reason
+		}
+	}
+	if text == e.Error() {
+		return e
+	}
+	return errors.New(text)
 }
 
 // Read reads an object. The error is a *[NotFoundError] if there is none.
@@ -152,7 +160,7 @@ func (p *Provider) Read(ctx context.Context, r *Resource, id string) (Object, er
 	switch {
 	case errors.As(err, &unhealthy):
 		o := p.object(r, unhealthy.ID, unhealthy.Inputs, unhealthy.Properties)
-		o.HasInputs, o.Unhealthy = unhealthy.HasInputs, err.Error()
+		o.HasInputs, o.Unhealthy = unhealthy.HasInputs, reasons(unhealthy).Error()
 		return o, nil
 	case err != nil:
 		return Object{}, err
@@ -209,7 +217,7 @@ func (p *Provider) Update(ctx context.Context, r *Resource, old Object, inputs p
 	changed := p.object(r, old.ID, inputs, answer.Properties)
 	if unhealthy := (*providers.InitError)(nil); errors.As(err, &unhealthy) {
 		changed = p.object(r, old.ID, inputs, unhealthy.Properties)
-		return changed, &UnhealthyError{changed, err}
+		return changed, &UnhealthyError{changed, reasons(unhealthy)}
 	}
 	return changed, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Schema is the part of a package's schema that operations need.
@@ -31,6 +32,12 @@ type Resource struct {
 	RequiredInputs  []string
 	Properties      map[string]*Property
 	ListInputs      *objectType
+}
+
+// URN returns the URN that the provider gets for objects of a type.
+func (r *Resource) URN() urn.URN {
+	_, name := split(r.Token)
+	return urn.New(stackName, projectName, "", urn.Type(r.Token), name)
 }
 
 // Inputs are the inputs of a resource.
@@ -231,7 +238,7 @@ func split(token string) (module, name string) {
 // isCalled reports whether the user's text, without its package, names a token.
 func isCalled(token, text string) bool {
 	module, name := split(token)
-	short, _, _ := strings.Cut(module, "/")
+	short := module
 	if before, last, found := cutLast(module); found && strings.EqualFold(last, name) {
 		short = before
 	}
@@ -353,4 +360,42 @@ func (s *Schema) mark(v property.Value, p *Property) property.Value {
 		v = s.mark(v, &p.OneOf[i])
 	}
 	return v
+}
+
+// kindOf returns what a flag makes of the text of a property: enumerations are texts or numbers.
+func (s *Schema) kindOf(p *Property) kind {
+	t := p.Type
+	if named := s.named(p); named != nil && named.Enum != nil {
+		t = named.Type
+	}
+	switch k := kind(t); {
+	case p.Ref != "" && t == p.Type:
+		return isOther
+	case k == isText, k == isBool, k == isWhole, k == isNumber:
+		return k
+	}
+	return isOther
+}
+
+// typeText describes the type of a property.
+func (s *Schema) typeText(p *Property) string {
+	switch {
+	case s.kindOf(p) != isOther:
+		return string(s.kindOf(p))
+	case len(p.OneOf) > 0:
+		list := make([]string, len(p.OneOf))
+		for i := range p.OneOf {
+			list[i] = s.typeText(&p.OneOf[i])
+		}
+		return strings.Join(list, " or ")
+	case p.Items != nil:
+		return "list of " + s.typeText(p.Items)
+	case p.AdditionalProperties != nil:
+		return "map of " + s.typeText(p.AdditionalProperties)
+	case strings.HasPrefix(p.Ref, "pulumi.json#/"): // Any, Asset, Archive, Json
+		return strings.ToLower(strings.TrimPrefix(p.Ref, "pulumi.json#/"))
+	case p.Ref != "":
+		return p.Ref[strings.LastIndexAny(p.Ref, "#/:")+1:]
+	}
+	return p.Type
 }
