@@ -71,9 +71,8 @@ func Features(s *Snapshot) []Feature {
 	return fs
 }
 
-// CheckMutable returns an [*UnsupportedFeaturesError] for a snapshot that an operation must not change:
-// snippets are kept, but nothing acts on them (state.md 1.3). Edits that only move or drop entries are allowed. A
-// nil snapshot may be changed.
+// CheckMutable returns an [*UnsupportedFeaturesError] for a snapshot that an update must not change: nothing declares what snippets have made, so
+// it would be deleted (state.md 1.3). Refreshes and destroys, and edits that only move or drop entries, are allowed. A nil snapshot may be changed.
 func CheckMutable(s *Snapshot) error {
 	if s == nil {
 		return nil

@@ -170,6 +170,7 @@ func (l *Ledger) End(c Change) error {
 		}
 	}
 	l.refreshed = l.refreshed || c.Refresh
+	l.snippets = WithoutSnippets(l.snippets, c.DropSnippets)
 	return nil
 }
 

@@ -334,6 +334,17 @@ func TestSnippetReferencesAreRenamed(t *testing.T) {
 	require.Equal(t, string(base.Snippets[1]), string(s.Snippets[1]), "untouched")
 }
 
+func TestSnippetsAreDropped(t *testing.T) {
+	base := snapshotOf(box("a"))
+	base.Snippets = []json.RawMessage{[]byte(`{"uuid":"1"}`), []byte(`{"uuid":"2"}`)}
+	l := NewLedger(base, LedgerOptions{})
+	require.NoError(t, l.End(Change{DropSnippets: []string{"1", "3"}}))
+	require.Equal(t, base.Snippets[1:], snapshotFrom(t, l).Snippets)
+	require.Len(t, base.Snippets, 2, "the base stays")
+	require.NoError(t, l.End(Change{DropSnippets: []string{"2"}}))
+	require.Empty(t, snapshotFrom(t, l).Snippets)
+}
+
 func TestExtensionsAreKeptWhileReferredTo(t *testing.T) {
 	refers := func(ref string) func(*Resource) { return func(r *Resource) { r.ExtensionRef = ref } }
 	a, b := box("a", refers("r1")), box("b", refers("r2"))

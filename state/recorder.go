@@ -94,6 +94,8 @@ type Change struct {
 	Extension json.RawMessage
 	Remove    []*Resource
 	Replace   []Replacement // in place
+	// DropSnippets are the UUIDs of snippets that are removed (state.md 1.10).
+	DropSnippets []string
 	// Elide allows the recorder to write this later, with the next change that must be written (state.md 3.3).
 	Elide bool
 	// Refresh is true if references may be dangling now and have to be dropped (state.md 3.7).

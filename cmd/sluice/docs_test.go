@@ -32,6 +32,7 @@ func TestSessionsInDocs(t *testing.T) {
 		"../../docs/first-hour.md": {
 			pet("brave-otter", "fully-wise-heron"), {`\[id=([0-9a-f]{40})\]`, []string{"4c047626e3766e354a3f5665e03ef88a299f3a04"}},
 		},
+		"../../docs/do.md": {{`(?m)^ID: ([a-z]+-[a-z]+)$`, []string{"brave-otter"}}},
 	} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)

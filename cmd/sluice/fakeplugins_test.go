@@ -17,6 +17,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	grpcstatus "google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -42,8 +43,9 @@ func serveFakeLanguage() {
 }
 
 func serveFakeProvider() {
+	calls, cancel := context.WithCancel(context.Background())
 	servePlugin(func(s *grpc.Server) {
-		pulumirpc.RegisterResourceProviderServer(s, &fakeProvider{dir: os.Getenv("FAKE_CLOUD")})
+		pulumirpc.RegisterResourceProviderServer(s, &fakeProvider{dir: os.Getenv("FAKE_CLOUD"), calls: calls, cancel: cancel})
 	})
 }
 
@@ -164,6 +166,9 @@ type fakeProvider struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	dir  string
 	told *pulumirpc.ProviderHandshakeRequest // nil for an older provider
+	// calls is done when Cancel has been called.
+	calls  context.Context
+	cancel context.CancelFunc
 }
 
 func (*fakeProvider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
@@ -278,7 +283,62 @@ func (p *fakeProvider) Create(_ context.Context, r *pulumirpc.CreateRequest) (*p
 			break
 		}
 	}
+	if fields["hold"].GetBoolValue() {
+		<-p.calls.Done()
+		return nil, errors.New("the create was aborted")
+	}
+	if reason := fields["unhealthy"].GetStringValue(); reason != "" {
+		return nil, unhealthy(id, reason, r.GetProperties())
+	}
 	return &pulumirpc.CreateResponse{Id: id, Properties: r.GetProperties()}, nil
+}
+
+// unhealthy returns the error for an object that was made and is not healthy.
+func unhealthy(id, reason string, properties *structpb.Struct) error {
+	s, err := grpcstatus.New(codes.Unknown, "it did not come up").WithDetails(
+		&pulumirpc.ErrorResourceInitFailed{Id: id, Reasons: []string{reason}, Properties: properties})
+	if err != nil {
+		return err
+	}
+	return s.Err()
+}
+
+// Invoke calls one of three functions: "echo" returns its arguments with a token, "refuses" refuses them and "fails" fails with them.
+func (*fakeProvider) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
+	switch r.GetTok() {
+	case "fake:index:refuses":
+		return &pulumirpc.InvokeResponse{Failures: []*pulumirpc.CheckFailure{{Property: "word", Reason: "no such word"}}}, nil
+	case "fake:index:fails":
+		return nil, fmt.Errorf("cannot sign in with %v", r.GetArgs().AsMap()["password"])
+	}
+	out := r.GetArgs()
+	out.Fields["token"], out.Fields["undeclared"] = structpb.NewStringValue("echoed-token"), structpb.NewBoolValue(true)
+	return &pulumirpc.InvokeResponse{Return: out}, nil
+}
+
+// List lists the objects, two on each page, with the names that begin with the query's prefix.
+func (p *fakeProvider) List(r *pulumirpc.ListRequest, s grpc.ServerStreamingServer[pulumirpc.ListResponse]) error {
+	at, page := 0, 2
+	if _, err := fmt.Sscanf(r.GetContinuationToken(), "%d", &at); err != nil && r.GetContinuationToken() != "" {
+		return err
+	}
+	var ids []string
+	for _, path := range p.things() {
+		if id := filepath.Base(path); strings.HasPrefix(id, r.GetQuery().GetFields()["prefix"].GetStringValue()) {
+			ids = append(ids, id)
+		}
+	}
+	next := ""
+	for i := at; i < len(ids) && i < at+page; i++ {
+		err := s.Send(&pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Result_{Result: &pulumirpc.ListResponse_Result{Id: ids[i], Name: "thing " + ids[i]}}})
+		if err != nil {
+			return err
+		}
+	}
+	if at+page < len(ids) {
+		next = fmt.Sprint(at + page)
+	}
+	return s.Send(&pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Continuation_{Continuation: &pulumirpc.ListResponse_Continuation{ContinuationToken: next}}})
 }
 
 // Read reads the inputs of an object from its file, which is JSON.
@@ -317,7 +377,8 @@ func (p *fakeProvider) Delete(_ context.Context, r *pulumirpc.DeleteRequest) (*e
 	return &emptypb.Empty{}, os.Remove(filepath.Join(p.dir, r.GetId()))
 }
 
-func (*fakeProvider) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+func (p *fakeProvider) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	p.cancel()
 	return &emptypb.Empty{}, nil
 }
 

@@ -65,7 +65,7 @@ func newTree(global *globalFlags) *cobra.Command {
 	}
 	group("deploy", "Deploying:",
 		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open), newDriftCommand(open),
-		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open), newFleetCommand(open.Terminal))
+		newImportCommand(open), newDoCommand(open, global.apply), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open), newFleetCommand(open.Terminal))
 	group("keep", "Stacks, settings and backends:",
 		newStackCommand(open), newProjectCommand(open), newConfigCommand(open), newStateCommand(open), newQueryCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal), newOrgCommand(open.Terminal), newPolicyCommand(open), newSchemaCommand(open.Terminal), newPackageCommand(open.Terminal))

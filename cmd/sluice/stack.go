@@ -54,7 +54,7 @@ func (s *stackShown) add(f *pflag.FlagSet) {
 	f.BoolVar(&s.name, "show-name", false, "print only the name of the stack")
 	f.BoolVarP(&s.urns, "show-urns", "u", false, "show the URNs of the resources")
 	f.BoolVarP(&s.ids, "show-ids", "i", false, "show the IDs of the resources")
-	f.BoolVar(&s.secrets, "show-secrets", false, "show secret outputs")
+	f.BoolVar(&s.secrets, "show-secrets", false, "show secret outputs, and the code of snippets")
 	flags.AddJSON(f, &s.json, "write JSON")
 }
 
@@ -98,10 +98,16 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	}
 	if snapshot == nil || len(snapshot.Resources) == 0 {
 		fmt.Fprintln(out, "    No resources currently in this stack")
+		if err := writeSnippets(out, snapshot, show.secrets); err != nil {
+			return err
+		}
 		return writePending(open.Terminal, snapshot)
 	}
 	fmt.Fprintf(out, "Current stack resources (%d):\n", len(snapshot.Resources))
 	if err := writeResources(out, snapshot.Resources, show); err != nil {
+		return err
+	}
+	if err := writeSnippets(out, snapshot, show.secrets); err != nil {
 		return err
 	}
 	if err := writePending(open.Terminal, snapshot); err != nil {

@@ -25,6 +25,8 @@ type stackDocument struct {
 	LastUpdate *stackUpdate `json:"lastUpdate,omitempty"`
 	// Pending is an extension by sluice: the operations that have not ended.
 	Pending []stackPending `json:"pendingOperations,omitempty"`
+	// Snippets are those that 'pulumi do' has written.
+	Snippets []stackSnippet `json:"snippets,omitempty"`
 }
 
 type stackUpdate struct {
@@ -89,6 +91,7 @@ func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, show
 	}
 	if c.snapshot != nil {
 		d.describe(c.snapshot)
+		d.Snippets = snippetsOf(c.snapshot, showSecrets)
 	}
 	return format.JSON(s.Terminal.Data(), d)
 }

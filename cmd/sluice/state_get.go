@@ -64,7 +64,7 @@ func getFromState(ctx context.Context, open *session.Opener, args []string, f st
 	if f.json {
 		return format.JSON(t.Data(), newResourceDocument(r, f.showSecrets))
 	}
-	_, err = fmt.Fprint(t.Out, recordedText(r, f.showSecrets))
+	_, err = fmt.Fprint(t.Out, recordedText(r, snippetText(snapshot, r), f.showSecrets))
 	return err
 }
 
@@ -102,12 +102,13 @@ type resourceDocument struct {
 	Inputs          map[string]any `json:"inputs"`
 	Outputs         map[string]any `json:"outputs"`
 	PendingDeletion bool           `json:"pendingDeletion,omitempty"`
+	SnippetID       string         `json:"snippetID,omitempty"`
 }
 
 func newResourceDocument(r *state.Resource, showSecrets bool) resourceDocument {
 	out := resourceDocument{
 		URN: string(r.URN), ID: r.ID, Type: string(r.Type), Parent: string(r.Parent), Provider: r.Provider, Protect: r.Protect,
-		Inputs: plainProperties(r.Inputs, showSecrets), Outputs: plainProperties(r.Outputs, showSecrets), PendingDeletion: r.Delete,
+		Inputs: plainProperties(r.Inputs, showSecrets), Outputs: plainProperties(r.Outputs, showSecrets), PendingDeletion: r.Delete, SnippetID: r.SnippetID,
 	}
 	for _, u := range r.Dependencies {
 		out.Dependencies = append(out.Dependencies, string(u))
@@ -128,7 +129,7 @@ func plainProperties(m property.Map, showSecrets bool) map[string]any {
 	return out
 }
 
-func recordedText(r *state.Resource, showSecrets bool) string {
+func recordedText(r *state.Resource, snippet string, showSecrets bool) string {
 	var b strings.Builder
 	row := func(title, text string) {
 		if text != "" {
@@ -140,6 +141,7 @@ func recordedText(r *state.Resource, showSecrets bool) string {
 	row("ID", r.ID)
 	row("Parent", string(r.Parent))
 	row("Provider", r.Provider)
+	row("Snippet", snippet)
 	if r.Protect {
 		row("Protected", "yes")
 	}

@@ -76,6 +76,9 @@ func (o *opened) load(ctx context.Context) error {
 	if err := state.Verify(found); err != nil {
 		return err
 	}
+	if err := o.refuseSnippets(found); err != nil {
+		return err
+	}
 	if o.entropy == nil {
 		o.entropy = make([]byte, 32)
 		if _, err := rand.Read(o.entropy); err != nil {
@@ -106,6 +109,27 @@ func (o *opened) checkPlan() error {
 	other := slices.Min(slices.Collect(maps.Keys(p.Resources)))
 	return fmt.Errorf("the plan is for stack %s of project %s, and not for stack %s of project %s; make one for this stack",
 		other.Stack(), other.Project(), info.Stack, info.Project)
+}
+
+// refuseSnippets refuses an operation that would have to run the snippets of the state (state.md 1.10).
+func (o *opened) refuseSnippets(found *state.Snapshot) error {
+	mode := o.settings.Stages.Mode
+	if mode == stages.ModeDestroy || mode == stages.ModeRefresh && !o.settings.RunsProgram() && !o.settings.isImport() {
+		return nil
+	}
+	if state.CheckMutable(found) == nil {
+		return nil
+	}
+	var names []string
+	for _, s := range state.ReadSnippets(found) {
+		names = append(names, fmt.Sprintf("%s (%s)", s.Name, s.Type))
+	}
+	what := "resources that snippets have made"
+	if len(names) > 0 {
+		what = "the snippets " + strings.Join(names, ", ")
+	}
+	return fmt.Errorf("the state has %s, which `pulumi do` keeps there and only Pulumi runs; this operation would take their resources for undeclared ones\n"+
+		"`refresh` and `destroy` work, and a destroy of its resources removes a snippet; or declare the resources in the program with `pulumi state promote`", what)
 }
 
 // refuseHooks refuses a destroy that would have to run delete hooks, which are in the program (steps.md 7.5).

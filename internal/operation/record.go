@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-iac/sluice/state"
@@ -11,6 +12,7 @@ import (
 // after all possible refusals of the operation, so that a refusal leaves the state unchanged.
 type record struct {
 	state.Recorder // nil before open
+	snippets       *snippets
 }
 
 func (r *record) open(ctx context.Context, o *opened) error {
@@ -18,7 +20,8 @@ func (r *record) open(ctx context.Context, o *opened) error {
 	if err != nil {
 		return err
 	}
-	r.Recorder = state.NewKnownRecorder(inner)
+	r.snippets = newSnippets(state.NewKnownRecorder(inner), o)
+	r.Recorder = r.snippets
 	if o.migrated {
 		if err := r.Rebase(ctx, o.base); err != nil {
 			return fmt.Errorf("rebasing the deployment: %w", err)
@@ -32,5 +35,5 @@ func (r *record) close(ctx context.Context) error {
 	if r == nil || r.Recorder == nil {
 		return nil
 	}
-	return r.Close(ctx)
+	return errors.Join(r.snippets.drop(ctx), r.Close(ctx))
 }

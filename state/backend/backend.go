@@ -70,7 +70,7 @@ type Filter struct {
 // Reads include the journal of an operation that is running or could not be recovered; a note is given then.
 //
 // As a [state.Store], it loads the state with secrets opened and integrity checked. Errors of Load are a [*CorruptError] or an
-// [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses. Once the lock is released or lost, a
+// [*InvalidStateError] and name the file. Once the lock is released or lost, a
 // recorder begins nothing more.
 //
 // Record, Save and SaveMove write nothing and return

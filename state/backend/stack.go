@@ -353,9 +353,6 @@ func (s *fileStack) claim() (*ownLock, error) {
 // recorder begins a recording with a writer that was made under the lock. The .bak file keeps the previous state, one for the whole
 // run.
 func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *state.Snapshot) (state.Recorder, error) {
-	if err := state.CheckMutable(base); err != nil {
-		return nil, err
-	}
 	content, err := s.unchanged(ctx, base)
 	if err != nil {
 		return nil, err

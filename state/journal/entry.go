@@ -79,6 +79,8 @@ type entry struct {
 	Replace   [][2]int        `json:"replace,omitempty"`
 	Refresh   bool            `json:"refresh,omitempty"`
 	Extension json.RawMessage `json:"extension,omitempty"`
+	// DropSnippets are UUIDs, as in [state.Change].
+	DropSnippets []string `json:"dropSnippets,omitempty"`
 
 	Base *rebase `json:"base,omitempty"` // of a rebase
 

@@ -128,6 +128,8 @@ func (h *history) step() {
 		h.live = append(h.live, now)
 	case n == 10:
 		h.replace(old)
+	case n == 11 && h.random.IntN(3) == 0:
+		h.end(state.Change{DropSnippets: []string{[]string{"s1", "s2", "s3"}[h.random.IntN(3)]}})
 	case !h.rebased && len(h.open) == 0:
 		h.rebase()
 	}

@@ -128,7 +128,7 @@ func (r *Recorder) End(ctx context.Context, c state.Change) error {
 		d.resources = append(d.resources, p.New)
 	}
 	d.fill = func(e *entry, ref func(*state.Resource) int) {
-		e.Kind, e.Refresh, e.Extension = kindEnd, c.Refresh, c.Extension
+		e.Kind, e.Refresh, e.Extension, e.DropSnippets = kindEnd, c.Refresh, c.Extension, c.DropSnippets
 		if c.Begun != nil {
 			of := ref(c.Begun)
 			e.Of = &of

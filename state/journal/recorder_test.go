@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -24,7 +25,8 @@ func startOf(t *testing.T, m *memory, rs ...*state.Resource) *state.Snapshot {
 	calls.Store(1000)
 	s := &state.Snapshot{
 		Manifest: state.Manifest{Version: "t", Magic: state.Magic("t")}, SecretsProvider: provider, Resources: rs,
-		Pending: []state.Pending{{Type: state.Creating, Resource: thing("forgotten")}, {Type: state.Updating, Resource: thing("changed")}},
+		Pending:  []state.Pending{{Type: state.Creating, Resource: thing("forgotten")}, {Type: state.Updating, Resource: thing("changed")}},
+		Snippets: []json.RawMessage{json.RawMessage(`{"uuid":"s1"}`), json.RawMessage(`{"uuid":"s2","name":"<x>"}`)},
 	}
 	b, err := encoderFor(calls).Checkpoint(context.Background(), stackName, s)
 	require.NoError(t, err)

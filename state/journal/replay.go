@@ -103,7 +103,7 @@ func (p *replay) begin(e *entry) error {
 }
 
 func (p *replay) end(e *entry) error {
-	c := state.Change{Refresh: e.Refresh, Extension: e.Extension}
+	c := state.Change{Refresh: e.Refresh, Extension: e.Extension, DropSnippets: e.DropSnippets}
 	var faults [4]error
 	if e.Of != nil {
 		c.Begun, faults[0] = p.of(*e.Of)

@@ -41,6 +41,7 @@ type journal struct {
 	left     map[urn.URN]*state.Resource // the part of the base that is in no entry; no old copies
 	made     map[*state.Resource]int64   // operations
 	open     map[*state.Resource]opened  // by the resource that it began with
+	snippets []json.RawMessage           // that are left of those of the base
 	failed   error                       // why the service does not have all entries
 }
 
@@ -174,6 +175,10 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 	defer j.mu.Unlock()
 	if j.fail(err); err != nil {
 		return
+	}
+	if len(c.DropSnippets) > 0 {
+		j.snippets = state.WithoutSnippets(j.snippets, c.DropSnippets)
+		j.put(ctx, api.Entry{Kind: api.EntrySnippets, Snippets: j.snippets})
 	}
 	if c.Extension != nil && c.Add != nil {
 		j.put(ctx, api.Entry{Kind: api.EntryExtension, ExtensionRef: c.Add.ExtensionRef, Extension: c.Extension})
@@ -422,6 +427,9 @@ func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, pre
 	}
 	if provider != nil {
 		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
+	}
+	if base != nil {
+		j.snippets = base.Snippets
 	}
 	if base != nil && (base.Origin() != present || len(base.Pending) > 0) {
 		if err := j.write(ctx, base); err != nil {

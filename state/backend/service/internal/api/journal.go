@@ -15,6 +15,7 @@ const (
 	EntrySecrets   = 6 // the provider of secrets
 	EntryRebuilt   = 7 // the result of the entries becomes the base
 	EntryExtension = 8 // of a provider
+	EntrySnippets  = 9 // the list of snippets that replaces the present one
 )
 
 // JournalVersion is the version of the entries.
@@ -35,6 +36,7 @@ type Entry struct {
 	Snapshot           json.RawMessage   `json:"newSnapshot,omitempty"`
 	ExtensionRef       string            `json:"extensionRef,omitempty"`
 	Extension          json.RawMessage   `json:"extension,omitempty"`
+	Snippets           []json.RawMessage `json:"snippets,omitempty"`
 	RequiresByteString bool              `json:"requiresByteString,omitempty"`
 }
 
