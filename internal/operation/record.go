@@ -12,7 +12,7 @@ import (
 // after all possible refusals of the operation, so that a refusal leaves the state unchanged.
 type record struct {
 	state.Recorder // nil before open
-	snippets       *snippets
+	snippets       *snippets // nil if the state has none
 }
 
 func (r *record) open(ctx context.Context, o *opened) error {
@@ -20,8 +20,11 @@ func (r *record) open(ctx context.Context, o *opened) error {
 	if err != nil {
 		return err
 	}
-	r.snippets = newSnippets(state.NewKnownRecorder(inner), o)
-	r.Recorder = r.snippets
+	r.Recorder = state.NewKnownRecorder(inner)
+	if len(o.base.Snippets) > 0 {
+		r.snippets = newSnippets(r.Recorder, o)
+		r.Recorder = r.snippets
+	}
 	if o.migrated {
 		if err := r.Rebase(ctx, o.base); err != nil {
 			return fmt.Errorf("rebasing the deployment: %w", err)

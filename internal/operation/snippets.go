@@ -81,7 +81,7 @@ func (s *snippets) Rebase(ctx context.Context, base *state.Snapshot) error {
 
 // drop removes the snippets that a destroy has left without resources. A destroy of some resources removes only those that had some.
 func (s *snippets) drop(ctx context.Context) error {
-	if !s.destroys || len(s.listed) == 0 {
+	if s == nil || !s.destroys {
 		return nil
 	}
 	s.mu.Lock()
