@@ -15,13 +15,15 @@ type Kind struct {
 	// NeedsProgram is true if the program runs. AsksProgram is true if it does not run, but lists the versions of its
 	// packages.
 	NeedsProgram, AsksProgram bool
-	Preview, Perform          func(context.Context, sluice.Options) (*sluice.Result, error)
+	// Command is the command of a kind whose resources can be chosen by flags, "" for others.
+	Command          string
+	Preview, Perform func(context.Context, sluice.Options) (*sluice.Result, error)
 }
 
 // Update is the kind of up and preview.
 func Update() Kind {
 	return Kind{
-		History: "update", Noun: "update", Previewing: "Previewing update", Doing: "Updating", NeedsProgram: true,
+		History: "update", Command: "sluice up", Noun: "update", Previewing: "Previewing update", Doing: "Updating", NeedsProgram: true,
 		Preview: sluice.Preview, Perform: sluice.Update,
 	}
 }
@@ -29,7 +31,7 @@ func Update() Kind {
 // Destroy is the kind of destroy.
 func Destroy() Kind {
 	return Kind{
-		History: "destroy", Noun: "destroy", Previewing: "Previewing destroy", Doing: "Destroying",
+		History: "destroy", Command: "sluice destroy", Noun: "destroy", Previewing: "Previewing destroy", Doing: "Destroying",
 		Preview: sluice.PreviewDestroy, Perform: sluice.Destroy,
 	}
 }
@@ -37,7 +39,7 @@ func Destroy() Kind {
 // Refresh is the kind of refresh.
 func Refresh() Kind {
 	return Kind{
-		History: "refresh", Noun: "refresh", Previewing: "Previewing refresh", Doing: "Refreshing",
+		History: "refresh", Command: "sluice refresh", Noun: "refresh", Previewing: "Previewing refresh", Doing: "Refreshing",
 		Preview: sluice.PreviewRefresh, Perform: sluice.Refresh,
 	}
 }
