@@ -106,7 +106,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 		s.State = s.State.WithSecrets(j.secrets)
 	}
 	j.values, j.config = workspace.Recorded(s.Project, s.Settings, values), config
-	return nil
+	return checkArchives(j)
 }
 
 // checkRequiredVersion refuses a project that requires another version of Pulumi (state.md 6.1).

@@ -21,8 +21,9 @@ func merge(p *Project, f *StackFile, values map[Key]Value) error {
 	}
 	for _, d := range keys {
 		v, set := values[d.Key]
-		if own, _ := d.own(); set && f.sets(d.Key) && !(d.Secret && !HasSecrets(v)) {
-			for _, l := range f.layers(d.Key) {
+		layers := layersOf(f, d.Key)
+		if own, _ := d.own(); set && len(layers) > 0 && (!d.Secret || HasSecrets(v)) {
+			for _, l := range layers {
 				own = patched(own, l.value)
 			}
 			if values[d.Key] = own; d.Secret {
@@ -108,11 +109,8 @@ type layer struct {
 	from  string
 }
 
-// sets reports whether the file or its environments set a setting.
-func (f *StackFile) sets(k Key) bool { return len(f.layers(k)) > 0 }
-
-// layers returns the values of a setting in the environments and in the file. Later ones take precedence.
-func (f *StackFile) layers(k Key) (list []layer) {
+// layersOf returns the values of a setting in the environments and in the file. Later ones take precedence.
+func layersOf(f *StackFile, k Key) (list []layer) {
 	if v, set := f.environment[k]; set {
 		list = append(list, layer{v, "the environments of the stack"})
 	}
@@ -152,7 +150,7 @@ type Part struct {
 
 // Parts returns the parts of an effective setting, or of the part of it at the path at, in the order of their paths.
 func Parts(p *Project, f *StackFile, k Key, at property.Path, v Value) []Part {
-	layers := f.layers(k)
+	layers := layersOf(f, k)
 	for _, d := range p.Declarations {
 		if own, given := d.own(); d.Key == k && given {
 			layers = append([]layer{{own, fmt.Sprintf("%s:%d", filepath.Base(p.Path), d.Line)}}, layers...)
