@@ -111,7 +111,10 @@ func listSettings(ctx context.Context, open *session.Opener, cmd *cobra.Command)
 	if err != nil {
 		return nil, err
 	}
-	values, missing := workspace.Effective(s.Project, s.Settings)
+	values, missing, err := workspace.Effective(s.Project, s.Settings)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
 	for _, key := range slices.SortedFunc(maps.Keys(values), workspace.CompareKeys) {
 		out = append(out, key.Short(s.Project.Name))

@@ -71,7 +71,7 @@ func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
 	}
 	fmt.Fprintf(s.Terminal.Out, "The environment %s of the organization %s will be:\n%s", name, s.Ref.Organization(), shown)
 	if !i.yes {
-		confirmed, err := terminal.Confirm(ctx, s.Terminal, "Make it?", nil)
+		confirmed, err := terminal.Confirm(ctx, s.Terminal, "Make it?")
 		if err == nil && !confirmed {
 			err = errors.New("confirmation declined; nothing was made")
 		}

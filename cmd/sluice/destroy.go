@@ -89,6 +89,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 		}
 		f.Targeting.Excludes = append(f.Targeting.Excludes, left...)
 	}
+	excluded := len(f.Targeting.Excludes)
 	job, err := operate.Prepare(ctx, s, operate.Destroy(), &f.Operation)
 	if err != nil {
 		return err
@@ -101,9 +102,11 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 		return err
 	}
 	switch {
+	case len(f.Targeting.Targets) > 0:
+	case protected > 0 && len(f.Targeting.Excludes) > excluded: // the user has excluded others at the question
+		tell("%s", stillProtected(protected))
 	case protected > 0:
 		tell("All unprotected resources were destroyed. %s", stillProtected(protected))
-	case len(f.Targeting.Targets) > 0:
 	case f.remove:
 		// This refuses to remove a stack in which an excluded resource is left.
 		if err := removeWithSettings(ctx, s, false, backend.RemoveOptions{}); err != nil {

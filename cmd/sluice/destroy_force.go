@@ -133,7 +133,7 @@ func confirmForgetting(ctx context.Context, e *stateedit.Edit, list []undeletabl
 	for _, u := range list {
 		fmt.Fprintf(e.Terminal.Out, "  %s %s\n    %s\n", u.URN, u.ID, strings.ReplaceAll(u.Error, "\n", "\n    "))
 	}
-	forget, err := terminal.Confirm(ctx, e.Terminal, "Do you want to forget them? They may still exist and cost money, and nothing will manage them.", nil)
+	forget, err := terminal.Confirm(ctx, e.Terminal, "Do you want to forget them? They may still exist and cost money, and nothing will manage them.")
 	if err == nil && !forget {
 		err = errors.New("nothing was forgotten")
 	}

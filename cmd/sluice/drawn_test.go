@@ -30,7 +30,7 @@ import (
 //	see TEXT     wait until the screen shows it
 //	unseen TEXT  wait until the screen does not show it
 //	type TEXT    type it
-//	key NAME     press enter, esc, down, up, ctrl-c, ctrl-d or ctrl-z
+//	key NAME     press enter, esc, space, down, up, ctrl-a, ctrl-c, ctrl-d or ctrl-z
 //	size 60x20   make the window another size
 //	make FILE    make a file that something waits for
 //	terminate    end the command with SIGTERM
@@ -198,7 +198,7 @@ func (s *screen) act(line string) {
 	case "type":
 		s.send(rest)
 	case "key":
-		s.send(map[string]string{"enter": "\r", "ctrl-d": "\x04", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
+		s.send(map[string]string{"enter": "\r", "ctrl-d": "\x04", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a", "ctrl-a": "\x01", "space": " "}[rest])
 	case "make":
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
 	case "await":

@@ -188,6 +188,7 @@ func scripts(dir string) testscript.Params {
 			"attach":     attach,
 			"onterminal": onTerminal,
 			"valid":      valid,
+			"pack":       packZip,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	}

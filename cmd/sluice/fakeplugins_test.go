@@ -56,11 +56,13 @@ type fakeLanguage struct {
 
 type fakeProgram struct {
 	Resources []struct {
-		Name    string
-		Type    string // "" is the type of the fake provider
-		Inputs  map[string]any
-		Protect bool
-		After   []string
+		Name      string
+		Type      string // "" is the type of the fake provider
+		Inputs    map[string]any
+		Protect   bool
+		Component bool
+		Parent    string // "" is the stack
+		After     []string
 	}
 	Outputs map[string]any
 	Asks    []string // packages whose schemas and mappings become outputs
@@ -122,7 +124,7 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 			return err
 		}
 		in := &pulumirpc.RegisterResourceRequest{
-			Type: cmp.Or(r.Type, "fake:index:Thing"), Name: r.Name, Parent: root.GetUrn(), Custom: true, Object: inputs, AcceptSecrets: true,
+			Type: cmp.Or(r.Type, "fake:index:Thing"), Name: r.Name, Parent: cmp.Or(urns[r.Parent], root.GetUrn()), Custom: !r.Component, Object: inputs, AcceptSecrets: true,
 			SupportsPartialValues: true, Protect: &r.Protect,
 		}
 		for _, name := range r.After {

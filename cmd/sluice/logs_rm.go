@@ -72,7 +72,7 @@ func removeLogs(ctx context.Context, t *terminal.Terminal, stack string, f logsR
 			return exit.Usagef("--yes is needed to remove logs without a terminal")
 		}
 		question := fmt.Sprintf("Remove %s?", format.Plural(len(chosen), "log", "logs"))
-		if confirmed, err := terminal.Confirm(ctx, t, question, nil); err != nil || !confirmed {
+		if confirmed, err := terminal.Confirm(ctx, t, question); err != nil || !confirmed {
 			return exit.Cancelledf("no log was removed")
 		}
 	}

@@ -93,7 +93,7 @@ func removePlugins(ctx context.Context, places *plugins.Places, chosen []plugin.
 	}
 	if !yes {
 		question := fmt.Sprintf("This removes:\n    %s\nRemove them?", strings.Join(names, "\n    "))
-		if confirmed, err := terminal.Confirm(ctx, t, question, nil); err != nil || !confirmed {
+		if confirmed, err := terminal.Confirm(ctx, t, question); err != nil || !confirmed {
 			return errors.Join(err, errors.New("confirmation declined"))
 		}
 	}

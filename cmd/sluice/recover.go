@@ -141,8 +141,8 @@ func (r *recovery) resolve(ctx context.Context, answers map[string]stages.Create
 	s, f := r.stack, r.flags
 	kind, found := operate.Recovery(), []stages.Resolution{}
 	perform := kind.Perform
-	kind.Perform = func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
-		result, err := perform(ctx, o)
+	kind.Perform = func(e *sluice.Engine, ctx context.Context) (*sluice.Result, error) {
+		result, err := perform(e, ctx)
 		if result != nil {
 			found = result.Resolved
 		}

@@ -20,6 +20,8 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 		Long: "Run the program and create, update, replace and delete resources until the stack matches it.\n\n" +
 			"The command first shows a preview and asks for confirmation, unless --yes is given. Ctrl-C stops the update: running\n" +
 			"operations finish and are recorded. A second Ctrl-C asks the providers to abort them.\n\n" +
+			"At the question you can also choose resources of the preview: include or exclude some, or do only what is new. Another\n" +
+			"preview then shows what would happen.\n\n" +
 			"With --plan FILE, the update is restricted to a plan that `preview --save-plan FILE` wrote; with --strict, to its own\n" +
 			"preview. Anything else stops the update before it is done.\n\n" +
 			"If a create was interrupted, its object may exist, so the update does not create it again: run `sluice recover`.\n" +

@@ -36,6 +36,34 @@ func (t *Targeting) AddReplace(f *pflag.FlagSet) {
 	f.StringArrayVar(&t.targetReplace, "target-replace", nil, "replace the resource with this `URN` or name and touch nothing else; may be repeated")
 }
 
+// Only returns the flags for an operation on these resources and no others.
+func (t *Targeting) Only(urns []string) Targeting {
+	return Targeting{Targets: urns, replace: slices.Concat(t.replace, t.targetReplace)}
+}
+
+// Without returns the flags for an operation without the excluded resources. rest are the other ones that it would change.
+func (t *Targeting) Without(excluded, rest []string) Targeting {
+	if len(t.Targets)+len(t.targetReplace) > 0 {
+		return t.Only(rest) // the two kinds of flags exclude each other
+	}
+	narrowed := *t
+	narrowed.Excludes = slices.Concat(t.Excludes, excluded)
+	return narrowed
+}
+
+// Choosing returns the flags that choose resources, as a user would type them. name returns how to write a resource.
+func (t *Targeting) Choosing(name func(string) string) (words []string) {
+	for _, x := range []struct {
+		flag string
+		list []string
+	}{{"--target", t.Targets}, {"--target-replace", t.targetReplace}, {"--exclude", t.Excludes}, {"--replace", t.replace}} {
+		for _, u := range x.list {
+			words = append(words, x.flag+" "+name(u))
+		}
+	}
+	return words
+}
+
 // Compile converts the flags to the form that the engine uses.
 func (t *Targeting) Compile() (stages.Targeting, error) {
 	out := stages.Targeting{TargetDependents: t.targetDependents, ExcludeDependents: t.excludeDependents}

@@ -3,7 +3,6 @@ package format
 import (
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/internal/text/printable"
@@ -19,17 +18,29 @@ func JSON(w io.Writer, v any) error {
 
 // Table writes two columns, each row on one line.
 func Table(w io.Writer, rows [][2]string) error {
-	rows = slices.Clone(rows)
+	list := make([][]string, len(rows))
 	for i, r := range rows {
-		rows[i] = [2]string{printable.Line(r[0]), printable.Line(r[1])}
+		list[i] = r[:]
 	}
-	width := 0
-	for _, r := range rows {
-		width = max(width, len([]rune(r[0])))
+	return Columns(w, list)
+}
+
+// Columns writes rows of equally many columns, each row on one line.
+func Columns(w io.Writer, rows [][]string) error {
+	clean, widths := make([][]string, len(rows)), map[int]int{}
+	for i, r := range rows {
+		for at, cell := range r {
+			cell = printable.Line(cell)
+			clean[i] = append(clean[i], cell)
+			widths[at] = max(widths[at], len([]rune(cell)))
+		}
 	}
 	var b strings.Builder
-	for _, r := range rows {
-		line := r[0] + strings.Repeat(" ", width-len([]rune(r[0]))) + "  " + r[1]
+	for _, r := range clean {
+		line := ""
+		for at, cell := range r {
+			line += cell + strings.Repeat(" ", widths[at]-len([]rune(cell))+2)
+		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())

@@ -4,95 +4,209 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/live"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// confirm asks whether to continue. plan is nil when there was no preview.
-func confirm(ctx context.Context, o *operation, plan *sluice.Result) error {
+// confirmPreviewed asks whether to do what a preview shows. As long as the user chooses other resources, it previews again and asks again. It
+// returns the confirmed preview.
+func confirmPreviewed(ctx context.Context, o *operation, previewed *sluice.Result) (*sluice.Result, error) {
+	for {
+		narrowed, err := confirm(ctx, o, previewed)
+		if err != nil || narrowed == nil {
+			return previewed, err
+		}
+		if previewed, err = previewAgain(ctx, o, previewed, *narrowed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// previewAgain previews the operation on other resources. If that fails, the former choice and its preview stay.
+func previewAgain(ctx context.Context, o *operation, previewed *sluice.Result, narrowed flags.Targeting) (*sluice.Result, error) {
+	former, report, planned := o.Flags.Targeting, o.previewed, o.planned
+	o.Flags.Targeting = narrowed
+	tellChoice(o, previewed)
+	again, err := runPhase(ctx, o, true, 0)
 	if o.interrupts.Stopped() {
-		return errCancelled()
+		return nil, errors.Join(err, errCancelled())
 	}
-	question := fmt.Sprintf("Do you want to perform this %s?", o.Kind.Noun)
+	var failed *sluice.FailedError
+	if errors.As(err, &failed) && !failed.Canceled {
+		o.Flags.Targeting, o.previewed, o.planned = former, report, planned
+		fmt.Fprintf(o.Terminal.Err, "The preview of this choice failed, so the former one stays. Nothing was changed.\n\n")
+		return previewed, nil
+	}
+	return again, err
+}
+
+// mostFlags is how many flags are written for what the user has chosen. Nobody types more.
+const mostFlags = 8
+
+// tellChoice says which flags make the same choice.
+func tellChoice(o *operation, previewed *sluice.Result) {
+	s := selectionOf(o, previewed)
+	words := o.Flags.Targeting.Choosing(s.name)
+	if o.isNarrowed() && len(words) <= mostFlags {
+		fmt.Fprintf(o.Terminal.Out, "The same with flags: %s %s\n", o.Terminal.Named(o.Kind.Command), strings.Join(words, " "))
+	}
+	fmt.Fprintln(o.Terminal.Out)
+}
+
+// confirm asks whether to continue. plan is nil when there was no preview. If the user has chosen other resources, confirm returns these, and the
+// operation needs another preview.
+func confirm(ctx context.Context, o *operation, plan *sluice.Result) (narrowed *flags.Targeting, err error) {
+	if o.interrupts.Stopped() {
+		return nil, errCancelled()
+	}
+	q := &confirmation{question: fmt.Sprintf("Do you want to perform this %s?", o.Kind.Noun), operation: o, plan: plan}
 	if plan == nil {
-		question = fmt.Sprintf("Do you want to perform this %s without a preview?", o.Kind.Noun)
+		q.question = fmt.Sprintf("Do you want to perform this %s without a preview?", o.Kind.Noun)
 	}
-	ask := askLine
-	if o.screens() {
-		ask = askOnScreen
+	defer o.foreground.ask()()
+	for answers := q.answers(); ; {
+		at, err := q.ask(ctx, answers)
+		if err != nil {
+			return nil, cancelled(o, err)
+		}
+		end, err := answers[at].do(ctx)
+		if err != nil {
+			return nil, cancelled(o, err)
+		}
+		if end {
+			return q.narrowed, q.refused
+		}
 	}
-	confirmed, err := ask(ctx, o, question, plan)
-	if err == nil && !confirmed {
-		err = fmt.Errorf("confirmation declined, not proceeding with the %s", o.Kind.Noun)
-	}
-	return err
 }
 
-// askLine asks for a line of text.
-func askLine(ctx context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
-	defer o.foreground.ask()()
-	var details func() error
-	if plan != nil {
-		details = func() error { return showDetails(o, plan) }
-	}
-	return terminal.Confirm(ctx, o.Terminal, question, details)
+// confirmation is the question whether to perform an operation.
+type confirmation struct {
+	operation *operation
+	question  string
+	plan      *sluice.Result // nil if there was no preview
+	narrowed  *flags.Targeting
+	refused   error
 }
 
-// askOnScreen asks with a list of answers.
-func askOnScreen(ctx context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
-	defer o.foreground.ask()()
-	return choose(ctx, o, question, plan)
+// answer is a possible answer to the confirmation.
+type answer struct {
+	word string // in a line of text; "" if there is no such answer
+	text string // in a list
+	// do does what the answer says, and reports whether it ends the question.
+	do func(context.Context) (end bool, err error)
+}
+
+// usual is the index of the answer no.
+const usual = 1
+
+// answers returns the possible answers.
+func (q *confirmation) answers() []answer {
+	o := q.operation
+	list := []answer{
+		{"yes", "yes", func(context.Context) (bool, error) { return true, nil }},
+		{"no", "no", func(context.Context) (bool, error) {
+			q.refused = fmt.Errorf("confirmation declined, not proceeding with the %s", o.Kind.Noun)
+			return true, nil
+		}},
+	}
+	if q.plan == nil {
+		return list
+	}
+	list = append(list,
+		answer{"details", "details", func(context.Context) (bool, error) { return false, showDetails(o, q.plan) }},
+		answer{"", "browse the changes", func(ctx context.Context) (bool, error) { return false, live.Browse(ctx, o.previewed, o.Terminal) }},
+	)
+	if o.Kind.Command != "" && o.plan == nil && !o.Flags.Display.JSON() {
+		list = append(list, q.choices()...)
+	}
+	if q.plan.Plan != nil {
+		list = append(list, answer{"", "save the plan", func(ctx context.Context) (bool, error) {
+			return false, savePlan(ctx, o.Job, q.plan, o.Stack.Ref.Name+".plan.json")
+		}})
+	}
+	return list
+}
+
+// choices returns the answers that choose resources. There are none if there is nothing to choose.
+func (q *confirmation) choices() (list []answer) {
+	o := q.operation
+	now := &o.Flags.Targeting
+	s := selectionOf(o, q.plan)
+	narrow := func(t flags.Targeting) (bool, error) {
+		q.narrowed = &t
+		return true, nil
+	}
+	if s.changes() > 1 {
+		list = append(list, answer{"include", "include only some resources", func(ctx context.Context) (bool, error) {
+			marked, err := terminal.ChooseSeveral(ctx, o.Terminal, terminal.Several{Question: "Which resources only?", Items: s.items(), Along: s.included})
+			if err != nil || len(marked) == 0 {
+				return false, err
+			}
+			return narrow(now.Only(s.urns(s.included(marked))))
+		}}, answer{"exclude", "exclude some resources", func(ctx context.Context) (bool, error) {
+			marked, err := terminal.ChooseSeveral(ctx, o.Terminal, terminal.Several{Question: "Which resources not?", Items: s.items(), Along: s.excluded})
+			if err != nil || len(marked) == 0 {
+				return false, err
+			}
+			out := s.excluded(marked)
+			rest := s.urns(s.without(out))
+			if len(rest) == 0 {
+				fmt.Fprintln(o.Terminal.Out, "Nothing would be left to do. To do nothing, answer no.")
+				return false, nil
+			}
+			return narrow(now.Without(s.urns(out), rest))
+		}})
+	}
+	if fresh := s.newOnes(); len(fresh) > 0 && len(fresh) < s.changes() {
+		list = append(list, answer{"new", fmt.Sprintf("only new resources (%d)", len(fresh)), func(context.Context) (bool, error) {
+			return narrow(now.Only(s.urns(s.included(fresh))))
+		}})
+	}
+	if o.isNarrowed() {
+		list = append(list, answer{"all", "all resources again", func(context.Context) (bool, error) { return narrow(o.given) }})
+	}
+	return list
+}
+
+// selectionOf returns what can be chosen from a preview.
+func selectionOf(o *operation, previewed *sluice.Result) *selection {
+	refresh := o.Kind.History == Refresh().History
+	early := !refresh && !o.Flags.Program.Run && o.Flags.Program.Refreshes(o.Stack.Project.RefreshAlways)
+	return newSelection(previewed.Steps(), refresh, early)
+}
+
+// ask asks with a list of answers, or for a line of text, and returns the index of the answer.
+func (q *confirmation) ask(ctx context.Context, answers []answer) (int, error) {
+	var texts, words []string
+	var at []int
+	for i, a := range answers {
+		texts = append(texts, a.text)
+		if a.word != "" {
+			words, at = append(words, a.word), append(at, i)
+		}
+	}
+	if q.operation.screens() {
+		return terminal.Choose(ctx, q.operation.Terminal, q.question, texts, usual)
+	}
+	word, err := terminal.AskWord(ctx, q.operation.Terminal, q.question, words, words[usual])
+	for i, w := range words {
+		if w == word {
+			return at[i], err
+		}
+	}
+	return usual, err
 }
 
 func showDetails(o *operation, plan *sluice.Result) error {
 	options := displayOptions(o.Job, true, 0, nil)
 	options.Width = o.Terminal.Width // only a terminal gets here
 	return display.WriteDetails(o.Terminal.Styled(), options, plan.Steps())
-}
-
-// The answers to the question whether to perform an operation.
-const (
-	answerYes     = "yes"
-	answerNo      = "no"
-	answerDetails = "details"
-	answerBrowse  = "browse the changes"
-	answerSave    = "save the plan"
-)
-
-// choose asks with a list of answers until the answer is yes or no.
-func choose(ctx context.Context, o *operation, question string, plan *sluice.Result) (confirmed bool, err error) {
-	answers := []string{answerYes, answerNo}
-	if plan != nil {
-		answers = append(answers, answerDetails, answerBrowse)
-	}
-	if plan != nil && plan.Plan != nil {
-		answers = append(answers, answerSave)
-	}
-	for {
-		at, err := terminal.Choose(ctx, o.Terminal, question, answers, 1)
-		if err != nil {
-			return false, cancelled(o, err)
-		}
-		switch answers[at] {
-		case answerYes:
-			return true, nil
-		case answerNo:
-			return false, nil
-		case answerDetails:
-			err = showDetails(o, plan)
-		case answerBrowse:
-			err = live.Browse(ctx, o.previewed, o.Terminal)
-		case answerSave:
-			err = savePlan(ctx, o.Job, plan, o.Stack.Ref.Name+".plan.json")
-		}
-		if err != nil {
-			return false, cancelled(o, err)
-		}
-	}
 }
 
 // cancelled returns the error of a question that was not answered.

@@ -99,6 +99,11 @@ func describe(ctx context.Context, j *Job) (message string, environment map[stri
 	if names, err := j.Stack.Settings.Environments.Names(); err == nil && len(names) > 0 {
 		env[keyEnvironments] = idsOf(names)
 	}
+	if j.archives != nil {
+		if text := j.archives.Text(); text != "" {
+			env[keyArchives] = text
+		}
+	}
 	for name, on := range map[string]bool{
 		"skip-preview": f.Confirmation.SkipPreview, "yes": f.Confirmation.Yes, "diff": f.Display.Diff(), "continue-on-error": f.Run.ContinueOnError,
 	} {

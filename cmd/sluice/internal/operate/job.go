@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/archives"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
@@ -38,6 +39,7 @@ type Job struct {
 	plan         *state.Plan       // the plan that the phases are held to; nil allows everything
 	predicted    map[string]change // of the outputs of other stacks, by the names of the stacks
 	remarks      *remarks
+	archives     *archives.Contents // of recorded archive files; nil if archives are compared by their bytes
 	// installer installs missing plugins. It remembers failed installations.
 	installer *install.Installer
 	// described is the origin of the operation, nil until it is needed, and title the title of the program's commit.

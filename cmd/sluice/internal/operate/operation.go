@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -19,6 +20,7 @@ type operation struct {
 	foreground foreground
 	interrupts sluice.Interrupts
 	guard      *interrupts.Guard
+	given      flags.Targeting    // as the command line has chosen resources, before the user chose others at the question
 	previewed  *display.Report    // the preview before the question; nil if it was not shown on a screen
 	service    *ciservice.Service // nil if no service runs the job
 	forecast   *display.Forecast  // the forecast of the preceding preview; nil if there was none
@@ -49,6 +51,9 @@ func (o *operation) left(now time.Time) string {
 func (o *operation) screens() bool {
 	return o.Terminal.Drawable() && (o.Flags.Display.Form == flags.Tree || o.Flags.Display.Form == flags.Unset)
 }
+
+// isNarrowed reports whether the user has chosen other resources at the question.
+func (o *operation) isNarrowed() bool { return !reflect.DeepEqual(o.given, o.Flags.Targeting) }
 
 // asks reports whether a question follows the preview, with saving the plan as one answer.
 func (o *operation) asks() bool {

@@ -15,6 +15,7 @@ import (
 // expected to change, 0 if that is unknown.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	o.learnCredentials()
+	readArchives(ctx, o.Job)
 	started := time.Now()
 	run, err := begin(ctx, o, preview)
 	if err != nil {
@@ -79,5 +80,9 @@ func runEngine(ctx context.Context, o *operation, phase backend.Run, preview boo
 	if preview {
 		run = o.Kind.Preview
 	}
-	return run(ctx, options)
+	engine := sluice.Standard(options)
+	if o.archives != nil {
+		engine.Located.Insert(o.archives.Stage(options.Directory))
+	}
+	return run(engine, ctx)
 }

@@ -61,7 +61,15 @@ func savePlan(ctx context.Context, j *Job, r *sluice.Result, path string) error 
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !j.Flags.Display.JSON() {
-		fmt.Fprintf(j.Terminal.Out, j.Terminal.Named("\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n"), path, path)
+		fmt.Fprintf(j.Terminal.Out, j.Terminal.Named("\nThe plan is in %s. Run `sluice up --plan %s%s` to do what it says and nothing more.\n"), path, path, choosing(j))
 	}
 	return nil
+}
+
+// choosing returns the flags that choose resources, with a space before each: a plan of some resources is for an update of them.
+func choosing(j *Job) (text string) {
+	for _, words := range j.Flags.Targeting.Choosing(quoted) {
+		text += " " + words
+	}
+	return text
 }

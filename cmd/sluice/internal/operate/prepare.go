@@ -73,7 +73,10 @@ func openEnvironments(ctx context.Context, j *Job) error {
 // prepareConfig decrypts and validates the settings, and sets the secrets manager of the stack.
 func prepareConfig(ctx context.Context, j *Job) error {
 	s, f := j.Stack, j.Flags
-	values, missing := workspace.Effective(s.Project, s.Settings)
+	values, missing, err := workspace.Effective(s.Project, s.Settings)
+	if err != nil {
+		return err
+	}
 	var dec workspace.Decrypter
 	if !f.Confirmation.PreviewOnly || f.Incremental.On || values[workspace.Key{Namespace: "sluice", Name: "incremental"}] != nil || workspace.AnySealed(values) || f.Plan.Save != "" || f.Outputs.Save != "" {
 		manager, err := session.SecretsManager(ctx, s)
@@ -102,12 +105,8 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	if j.secrets != nil {
 		s.State = s.State.WithSecrets(j.secrets)
 	}
-	maps.DeleteFunc(values, func(_ workspace.Key, v workspace.Value) bool { // it is in the project file, and histories leave it out
-		_, declared := v.(workspace.Declared)
-		return declared
-	})
-	j.values, j.config = values, config
-	return nil
+	j.values, j.config = workspace.Recorded(s.Project, s.Settings, values), config
+	return checkArchives(j)
 }
 
 // checkRequiredVersion refuses a project that requires another version of Pulumi (state.md 6.1).

@@ -24,7 +24,7 @@ func Run(ctx context.Context, j *Job) error {
 		return err
 	}
 	defer restore()
-	o := &operation{Job: j}
+	o := &operation{Job: j, given: j.Flags.Targeting}
 	o.foreground.terminal = j.Terminal
 	if !o.screens() {
 		o.service = ciservice.From(j.Terminal.Lookup, exec.LookPath)
@@ -124,7 +124,8 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	f := o.Flags
 	if f.Confirmation.SkipPreview {
 		if !f.Confirmation.Yes && o.Terminal.Interactive() {
-			return nil, confirm(ctx, o, nil)
+			_, err := confirm(ctx, o, nil)
+			return nil, err
 		}
 		return nil, nil
 	}
@@ -135,20 +136,20 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	if o.interrupts.Stopped() {
 		return nil, errCancelled()
 	}
+	if !f.Confirmation.Yes {
+		if result, err = confirmPreviewed(ctx, o, result); err != nil {
+			o.answers.end(ctx, o.Job)
+			return nil, err
+		}
+	}
 	if o.answers.preview != nil && !result.HasChanges() {
 		o.answers.preview.Complete()
 	}
 	if f.Plan.Strict && o.plan == nil {
 		o.plan = result.Plan
 	}
-	if !f.Confirmation.Yes {
-		err = confirm(ctx, o, result)
-	}
-	if err != nil {
-		o.answers.end(ctx, o.Job)
-	}
 	o.forecast = display.NewForecast(result.Steps())
-	return result, err
+	return result, nil
 }
 
 // countChanging returns how many resources are expected to change after a preview, 0 if that is unknown. In a refresh, refreshed resources count.

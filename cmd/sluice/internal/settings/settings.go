@@ -6,9 +6,12 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/property"
 )
 
 // Entry is a setting in JSON listings (state.md 6.5).
@@ -16,6 +19,34 @@ type Entry struct {
 	Value       *string `json:"value,omitempty"`
 	ObjectValue any     `json:"objectValue,omitempty"`
 	Secret      bool    `json:"secret"`
+	// Origins has the place of each part, if it is asked for.
+	Origins []Origin `json:"origins,omitempty"`
+}
+
+// Origin is the place that a part of a setting comes from.
+type Origin struct {
+	Path string `json:"path"` // with the setting: settings.color
+	From string `json:"from"` // Pulumi.dev.yaml:3
+}
+
+// Parts returns the parts of an effective setting, or of the part of it at a path, and their places.
+func Parts(s *session.Stack, key workspace.Key, at property.Path, v workspace.Value) (parts []workspace.Part, origins []Origin) {
+	parts = workspace.Parts(s.Project, s.Settings, key, at, v)
+	for _, part := range parts {
+		origins = append(origins, Origin{part.Path.String(), part.From})
+	}
+	return parts, origins
+}
+
+// From returns the places of a setting, each once, in the order of the parts.
+func From(origins []Origin) string {
+	var list []string
+	for _, o := range origins {
+		if !slices.Contains(list, o.From) {
+			list = append(list, o.From)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // Storage defines how a value is stored.

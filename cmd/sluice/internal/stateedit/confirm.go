@@ -20,7 +20,7 @@ func confirm(ctx context.Context, t *terminal.Terminal, f *Flags, plan string) e
 // ConfirmPlan shows the plan and requests a confirmation.
 func ConfirmPlan(ctx context.Context, t *terminal.Terminal, plan string) error {
 	fmt.Fprint(t.Out, plan)
-	confirmed, err := terminal.Confirm(ctx, t, "Do you want to change the state like this?", nil)
+	confirmed, err := terminal.Confirm(ctx, t, "Do you want to change the state like this?")
 	if err == nil && !confirmed {
 		err = errors.New("confirmation declined; the state is unchanged")
 	}

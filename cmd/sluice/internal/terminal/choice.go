@@ -147,9 +147,18 @@ const hint = "  ↑↓ or type, then enter"
 
 // cuts reports whether answers would be equal if they were cut to a width.
 func (c *choice) cuts(width int) bool {
+	lines := make([]string, len(c.answers))
+	for i, a := range c.answers {
+		lines[i] = "  " + a
+	}
+	return cuts(lines, width)
+}
+
+// cuts reports whether lines would be equal if they were cut to a width.
+func cuts(lines []string, width int) bool {
 	seen := map[string]bool{}
-	for _, a := range c.answers {
-		text := ansi.Truncate("  "+printable.Line(a), width, "…")
+	for _, line := range lines {
+		text := ansi.Truncate(printable.Line(line), width, "…")
 		if seen[text] {
 			return true
 		}

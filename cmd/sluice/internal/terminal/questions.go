@@ -36,32 +36,35 @@ func AskPassphrase(t *Terminal) secrets.Prompt {
 	}
 }
 
-// Confirm asks a question until the answer is yes or no; an empty answer means no. If details is not nil, the user may
-// also choose details. Confirm then shows them and repeats the question.
-func Confirm(ctx context.Context, t *Terminal, question string, details func() error) (confirmed bool, err error) {
-	answers := "[yes/no]"
-	if details != nil {
-		answers = "[yes/no/details]"
-	}
+// Confirm asks a question until the answer is yes or no; an empty answer means no.
+func Confirm(ctx context.Context, t *Terminal, question string) (confirmed bool, err error) {
+	answer, err := AskWord(ctx, t, question, []string{wordYes, wordNo}, wordNo)
+	return answer == wordYes, err
+}
+
+const (
+	wordYes = "yes"
+	wordNo  = "no"
+)
+
+// AskWord asks a question in a line of text until the answer is one of the words, or its first letter. Words that begin alike have no short
+// form, except for the first of them. An empty answer means usual.
+func AskWord(ctx context.Context, t *Terminal, question string, words []string, usual string) (string, error) {
 	for {
-		answer, err := t.Ask(ctx, fmt.Sprintf("%s %s (no): ", question, answers))
+		answer, err := t.Ask(ctx, fmt.Sprintf("%s [%s] (%s): ", question, strings.Join(words, "/"), usual))
 		if err != nil {
-			return false, err
+			return "", err
 		}
-		switch strings.ToLower(answer) {
-		case "yes", "y":
-			return true, nil
-		case "", "no", "n":
-			return false, nil
-		case "details", "d":
-			if details != nil {
-				if err := details(); err != nil {
-					return false, err
-				}
-				continue
+		if answer = strings.ToLower(answer); answer == "" {
+			return usual, nil
+		}
+		for _, w := range words {
+			if answer == w || answer == w[:1] {
+				return w, nil
 			}
 		}
-		fmt.Fprintln(t.Out, "Please answer yes or no.")
+		last := len(words) - 1
+		fmt.Fprintf(t.Out, "Please answer %s or %s.\n", strings.Join(words[:last], ", "), words[last])
 	}
 }
 

@@ -2,7 +2,6 @@ package terminal_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-const unclear, shown = "Please answer yes or no.\n", "the details\n"
+const unclear = "Please answer yes or no.\n"
 
 // typed returns a terminal whose input is text, and a buffer with its output.
 func typed(text string) (*terminal.Terminal, *bytes.Buffer) {
@@ -22,10 +21,9 @@ func typed(text string) (*terminal.Terminal, *bytes.Buffer) {
 }
 
 func TestAQuestionIsAskedUntilTheAnswerIsYesOrNo(t *testing.T) {
-	const plain, detailed = "Sure? [yes/no] (no): ", "Sure? [yes/no/details] (no): "
+	const plain = "Sure? [yes/no] (no): "
 	for name, c := range map[string]struct {
 		typed     string
-		details   bool
 		confirmed bool
 		out       string
 	}{
@@ -37,16 +35,10 @@ func TestAQuestionIsAskedUntilTheAnswerIsYesOrNo(t *testing.T) {
 		"an empty line":            {typed: "\n", out: plain},
 		"something else, then yes": {typed: "perhaps\nyes\n", confirmed: true, out: plain + unclear + plain},
 		"details of nothing":       {typed: "details\nno\n", out: plain + unclear + plain},
-		"details, then yes":        {typed: "d\nyes\n", details: true, confirmed: true, out: detailed + shown + detailed},
-		"something else, though there are details": {typed: "x\nn\n", details: true, out: detailed + unclear + detailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at, out := typed(c.typed)
-			var details func() error
-			if c.details {
-				details = func() error { _, err := io.WriteString(out, shown); return err }
-			}
-			confirmed, err := terminal.Confirm(t.Context(), at, "Sure?", details)
+			confirmed, err := terminal.Confirm(t.Context(), at, "Sure?")
 			require.NoError(t, err)
 			require.Equal(t, c.confirmed, confirmed)
 			require.Equal(t, c.out, out.String())
@@ -54,22 +46,32 @@ func TestAQuestionIsAskedUntilTheAnswerIsYesOrNo(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsAnsweredWithOneOfItsWords(t *testing.T) {
+	const question = "Sure? [yes/no/details/new] (no): "
+	for typedText, want := range map[string]struct{ word, out string }{
+		"\n":            {"no", question},
+		"D\n":           {"details", question},
+		"new\n":         {"new", question},
+		"n\n":           {"no", question},
+		"perhaps\nno\n": {"no", question + "Please answer yes, no, details or new.\n" + question},
+	} {
+		at, out := typed(typedText)
+		word, err := terminal.AskWord(t.Context(), at, "Sure?", []string{"yes", "no", "details", "new"}, "no")
+		require.NoError(t, err)
+		require.Equal(t, want.word, word)
+		require.Equal(t, want.out, out.String())
+	}
+}
+
 func TestAQuestionThatNobodyAnswersIsCancelled(t *testing.T) {
 	for name, text := range map[string]string{"at once": "", "after another answer": "perhaps\n"} {
 		t.Run(name, func(t *testing.T) {
 			at, _ := typed(text)
-			confirmed, err := terminal.Confirm(t.Context(), at, "Sure?", nil)
+			confirmed, err := terminal.Confirm(t.Context(), at, "Sure?")
 			require.False(t, confirmed)
 			var failed *exit.Error
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, exit.Cancelled, failed.Status)
 		})
 	}
-}
-
-func TestDetailsThatCannotBeShownEndTheQuestion(t *testing.T) {
-	at, _ := typed("details\nyes\n")
-	broken := errors.New("the screen is gone")
-	_, err := terminal.Confirm(t.Context(), at, "Sure?", func() error { return broken })
-	require.ErrorIs(t, err, broken)
 }

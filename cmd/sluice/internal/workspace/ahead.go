@@ -41,6 +41,8 @@ func appendSealed(all []string, v Value) []string {
 	switch v := v.(type) {
 	case Secure:
 		return append(all, string(v))
+	case Declared:
+		return appendSealed(all, v.Plain)
 	case []any:
 		for _, e := range v {
 			all = appendSealed(all, e)

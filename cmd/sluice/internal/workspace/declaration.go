@@ -20,6 +20,14 @@ type Declaration struct {
 	Line        int
 }
 
+// own returns the value in the project file, if there is one.
+func (d *Declaration) own() (v Value, given bool) {
+	if d.HasDefault {
+		return d.Default, true
+	}
+	return d.Value, d.HasValue
+}
+
 // given returns the value that a stack gets from the project if it sets none itself.
 func (d *Declaration) given(v Value) Value {
 	v = untyped(v)

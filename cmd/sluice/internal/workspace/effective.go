@@ -10,23 +10,21 @@ import (
 )
 
 // Effective returns the settings of a stack, completed with those of its environments and the project's defaults (state.md 6.2), and the
-// declared settings that are missing. It does not change the stack file.
-func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
+// declared settings that are missing. Objects that [MergeKey] names are merged. It does not change the stack file. The error is about the setting
+// [MergeKey].
+func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key, err error) {
 	values = f.completed()
 	for _, d := range p.Declarations {
 		if _, set := values[d.Key]; set {
 			continue
 		}
-		switch {
-		case d.HasDefault:
-			values[d.Key] = d.given(d.Default)
-		case d.HasValue:
-			values[d.Key] = d.given(d.Value)
-		default:
+		if v, given := d.own(); given {
+			values[d.Key] = d.given(v)
+		} else {
 			missing = append(missing, d.Key)
 		}
 	}
-	return values, missing
+	return values, missing, merge(p, f, values)
 }
 
 // Validate checks the settings against the declarations of the project. dec is used only for secrets.

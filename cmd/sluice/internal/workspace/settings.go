@@ -282,6 +282,9 @@ func checkReserved(v Value) error {
 	return nil
 }
 
+// SplitPath returns the setting that a path begins with, and the rest of the path.
+func SplitPath(k Key) (Key, property.Path, error) { return splitPath(k) }
+
 // ValueAt returns the value at a path inside a setting.
 func ValueAt(values map[Key]Value, k Key) (Value, bool, error) {
 	top, rest, err := splitPath(k)

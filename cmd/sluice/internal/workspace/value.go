@@ -22,7 +22,8 @@ type Value = any
 // Secure is the ciphertext of a secret string.
 type Secure string
 
-// Declared is a secret whose plain form is in the project file: the default of a setting that is declared secret. It needs no key.
+// Declared is a secret whose plain form is in the project file: the default of a setting that is declared secret. It needs no key, unless secrets of
+// the stack have been merged into it.
 type Declared struct{ Plain Value }
 
 // Decrypter decrypts a ciphertext of a stack file.
@@ -46,6 +47,8 @@ func IsSealed(v Value) bool {
 	switch v := v.(type) {
 	case Secure:
 		return true
+	case Declared:
+		return IsSealed(v.Plain)
 	case []any:
 		return slices.ContainsFunc(v, IsSealed)
 	case map[string]any:
@@ -83,7 +86,7 @@ func IsObject(v Value) bool {
 func Decrypted(ctx context.Context, v Value, dec Decrypter) (Value, error) {
 	switch v := v.(type) {
 	case Declared:
-		return v.Plain, nil
+		return Decrypted(ctx, v.Plain, dec)
 	case Secure:
 		return dec.Decrypt(ctx, string(v))
 	case []any:

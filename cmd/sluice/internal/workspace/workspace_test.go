@@ -292,7 +292,8 @@ func TestEngineSeesDecryptedTextsAndJSON(t *testing.T) {
 `), true)
 	require.NoError(t, err)
 	require.Equal(t, []string{"S.yaml:5: p:null has no value and counts as the empty text"}, f.Warnings)
-	values, missing := Effective(p, f)
+	values, missing, err := Effective(p, f)
+	require.NoError(t, err)
 	require.Equal(t, []Key{{"p", "need"}}, missing)
 	require.EqualError(t, Validate(t.Context(), p, "dev", values, missing, nil),
 		"Stack 'dev' is missing configuration value(s) 'need'; set each with `sluice config set <key> <value>`")
@@ -330,7 +331,8 @@ func TestDeclaredTypesAreChecked(t *testing.T) {
 			require.NoError(t, err)
 			f, err := parseStackFile("S.yaml", "p", []byte("config:\n  p:k: "+c.value), true)
 			require.NoError(t, err)
-			values, missing := Effective(p, f)
+			values, missing, err := Effective(p, f)
+			require.NoError(t, err)
 			err = Validate(t.Context(), p, "dev", values, missing, upper{})
 			if c.want == "" {
 				require.NoError(t, err)
@@ -575,4 +577,29 @@ func TestMisspeltFieldsOfAProjectAreWarnings(t *testing.T) {
 		"Pulumi.yaml:4: `stackConfigDirectory` is not used; did you mean `stackConfigDir`?",
 		"Pulumi.yaml:5: `Backend` is not used; did you mean `backend`?",
 	}, p.Warnings)
+}
+
+func TestMergedObjectsArePatched(t *testing.T) {
+	const base = `{"a": {"b": 1, "c": [1, 2]}, "d": "x"}`
+	for patch, want := range map[string]string{
+		`{}`:                         base,
+		`{"a": {"b": 2}}`:            `{"a": {"b": 2, "c": [1, 2]}, "d": "x"}`,
+		`{"a": {"c": [3]}}`:          `{"a": {"b": 1, "c": [3]}, "d": "x"}`,
+		`{"a": null, "z": null}`:     `{"d": "x"}`,
+		`{"a": {"b": null}}`:         `{"a": {"c": [1, 2]}, "d": "x"}`,
+		`{"a": 1, "d": {"e": null}}`: `{"a": 1, "d": {}}`,
+		`{"n": {"m": {"o": null}}}`:  `{"a": {"b": 1, "c": [1, 2]}, "d": "x", "n": {"m": {}}}`,
+		`[1]`:                        `[1]`,
+		`"text"`:                     `"text"`,
+	} {
+		var under, over any
+		require.NoError(t, json.Unmarshal([]byte(base), &under))
+		require.NoError(t, json.Unmarshal([]byte(patch), &over))
+		got, err := json.Marshal(patched(under, over))
+		require.NoError(t, err)
+		require.JSONEq(t, want, string(got), patch)
+		again, err := json.Marshal(under)
+		require.NoError(t, err)
+		require.JSONEq(t, base, string(again), "the project's value is not changed")
+	}
 }
