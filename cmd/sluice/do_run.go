@@ -227,7 +227,7 @@ func (c *doCall) confirm(ctx context.Context, operation, text string) error {
 	if c.doing.flags.yes || c.doing.flags.dryRun {
 		return nil
 	}
-	confirmed, err := terminal.Confirm(ctx, t, fmt.Sprintf("Do you want to perform this %s?", operation), nil)
+	confirmed, err := terminal.Confirm(ctx, t, fmt.Sprintf("Do you want to perform this %s?", operation))
 	if err == nil && !confirmed {
 		err = exit.Cancelledf("not confirmed; nothing was changed")
 	}
