@@ -82,11 +82,11 @@ func (a *attempt) wasStopped() bool {
 	return failed < len(a.errors())
 }
 
-// failedInClosure reports whether a delete of a delete-before-replace has failed.
+// failedInClosure reports whether a delete of a delete-before-replace has failed: before the end of the program, there are no others.
 func (a *attempt) failedInClosure() bool {
 	return slices.ContainsFunc(a.events, func(e stages.Event) bool {
 		f, ok := e.(stages.StepFailed)
-		return ok && f.Step.Op == stages.OpDeleteReplaced
+		return ok && stages.Removes(f.Step.Op)
 	})
 }
 
