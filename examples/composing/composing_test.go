@@ -94,6 +94,20 @@ func ExampleEstimate() {
 	// -60.00 a month, <nil>
 }
 
+// Preview and update together compare each server once.
+func ExampleDeploy() {
+	ctx, s := context.Background(), newStack("dev")
+	if _, err := sluice.Update(ctx, s.declaring(1, 1, 1)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	before := s.cloud.Count(providers.MethodDiff)
+	result, err := composing.Deploy(ctx, s.declaring(2, 1, 1), bytes.Repeat([]byte{1}, 32))
+	fmt.Println(result.Changes[stages.OpUpdate], "updated,", s.cloud.Count(providers.MethodDiff)-before, "compared,", err)
+	// Output:
+	// 1 updated, 3 compared, <nil>
+}
+
 // One question covers all deletes, before the first.
 func ExampleApproval() {
 	ctx, s := context.Background(), newStack("dev")
