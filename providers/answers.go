@@ -65,6 +65,8 @@ func LooksOutside(pkg string) (reason string, does bool) {
 		return "Diff asks the cluster what would change (server-side dry run)", true
 	case "docker", "docker-build":
 		return "Check and Diff read the build context and ask the registry", true
+	case "time", "tls":
+		return "Diff compares dates with the clock", true
 	case "pulumi":
 		return "its resources read other stacks", true
 	case DynamicNodejs, DynamicPython:

@@ -234,17 +234,19 @@ func TestWhatIsUnknownRefusedOrFailedIsAskedAgain(t *testing.T) {
 }
 
 func TestPackagesThatLookOutsideAreAlwaysAsked(t *testing.T) {
-	h := &counting{}
-	ph := firstPhase(providers.RegistryOptions{Answers: providers.NewAnswers(nil)})
-	r := newRegistry(t, h, ph.options)
-	ref := urn.ProviderRef{URN: urn.New("dev", "p", "", "pulumi:providers:kubernetes", "k"), ID: "id"}
-	require.NoError(t, r.Same(t.Context(), ref, property.Map{}))
-	p, _ := r.Lookup(ref)
-	for range 2 {
-		_, err := p.Diff(t.Context(), diffRequest())
-		require.NoError(t, err)
+	for _, pkg := range []string{"kubernetes", "docker", "docker-build", "time", "tls", "pulumi", providers.DynamicNodejs, providers.DynamicPython} {
+		h := &counting{}
+		ph := firstPhase(providers.RegistryOptions{Answers: providers.NewAnswers(nil)})
+		r := newRegistry(t, h, ph.options)
+		ref := urn.ProviderRef{URN: urn.New("dev", "p", "", urn.Type("pulumi:providers:"+pkg), "k"), ID: "id"}
+		require.NoError(t, r.Same(t.Context(), ref, property.Map{}))
+		p, _ := r.Lookup(ref)
+		for range 2 {
+			_, err := p.Diff(t.Context(), diffRequest())
+			require.NoError(t, err)
+		}
+		require.Equal(t, "Load Configure Diff Diff", h.taken(), pkg)
 	}
-	require.Equal(t, "Load Configure Diff Diff", h.taken())
 }
 
 // recordedRun is a run with the answers of the runs before it.
