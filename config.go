@@ -101,6 +101,22 @@ const (
 	ReadLimitKey = "sluice:readLimit"
 )
 
+// DependsOnKey is the key of the setting that says what dependsOn means in a delete-before-replace: "order", the default, or "replace", which replaces
+// the dependents, too.
+const DependsOnKey = "sluice:dependsOn"
+
+// replacesDependsOn reads DependsOnKey.
+func (c Config) replacesDependsOn() (bool, error) {
+	switch text := c[DependsOnKey].Text; text {
+	case "", "order":
+		return false, nil
+	case "replace":
+		return true, nil
+	default:
+		return false, &SettingError{Key: DependsOnKey, Err: fmt.Errorf("config %s must be order or replace, not %q", DependsOnKey, text)}
+	}
+}
+
 // limits returns the limits that the configuration has; nil if there are none.
 func (c Config) limits() (*providers.Limits, error) {
 	v, ok := c[LimitsKey]

@@ -221,6 +221,9 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 	if s.DeniedProviders, err = o.Config.deniedProviders(); err != nil {
 		return s, err
 	}
+	if s.ReplaceDependsOn, err = o.Config.replacesDependsOn(); err != nil {
+		return s, err
+	}
 	if s.Autonamer == nil {
 		s.Autonamer, err = o.autonamer()
 	}

@@ -38,8 +38,11 @@ type Settings struct {
 
 	ContinueOnError bool
 	IgnoreProtect   bool
-	ShowSecrets     bool
-	Legacy          Legacy
+	// ReplaceDependsOn makes a delete-before-replace take along the resources that depend on a member of it by dependsOn alone, and not only those
+	// that their providers would replace (decision 0246).
+	ReplaceDependsOn bool
+	ShowSecrets      bool
+	Legacy           Legacy
 
 	// Observe is called with each event, from many goroutines; nil discards.
 	Observe func(Event)

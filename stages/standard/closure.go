@@ -81,7 +81,7 @@ func (cl *closures) advance(c *closure.Root, ask func(Ask)) bool {
 			return false // answers are missing
 		}
 		for _, id := range ready {
-			in, why, p := c.NeedsReplace(id, cl.rooms.Base.Resources[id])
+			in, why, p := c.NeedsReplace(id, cl.rooms.Base.Resources[id], cl.rooms.ReplaceDependsOn)
 			if p == nil {
 				c.Answer(id, cl.rooms.Base.Resources[id], in, why)
 				continue

@@ -232,6 +232,9 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		},
 		Interrupts: &sluice.Interrupts{},
 	}
+	if op.DependsOn {
+		o.Config = sluice.Config{sluice.DependsOnKey: {Text: "replace"}}
+	}
 	if op.Pending != "" {
 		o.ResolveCreate = func(state.Pending) stages.CreateResolution {
 			return stages.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}

@@ -86,6 +86,7 @@ type Landing int
 
 // Flags are the flags of an operation.
 type Flags struct {
+	DependsOn  bool     `json:",omitempty"` // a delete-before-replace takes along what depends on it by dependsOn
 	Targets    []string `json:",omitempty"` // names of resources
 	Excludes   []string `json:",omitempty"`
 	Replace    []string `json:",omitempty"`

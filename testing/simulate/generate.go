@@ -38,6 +38,9 @@ func Generate(c Choices) Case {
 		out.Schedules[1+n].Reuse = g.draw.chance(2)
 	}
 	for i := range out.Operations {
+		out.Operations[i].DependsOn = g.draw.chance(6)
+	}
+	for i := range out.Operations {
 		g.runProgram(&out.Operations[i], programs[i])
 		g.loseCreate(&out.Operations[i])
 	}

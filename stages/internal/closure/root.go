@@ -1,6 +1,8 @@
 package closure
 
 import (
+	"slices"
+
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
@@ -37,8 +39,8 @@ func (c *Root) IsPrecededBy(r *rooms.Rooms, res *state.Resource) bool {
 }
 
 // NeedsReplace decides about a dependent without a call of its provider, or returns the probe to call (steps.md 3.11
-// "needsReplace").
-func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
+// "needsReplace"). byOrder is true if a dependency without a property counts, too.
+func (c *Root) NeedsReplace(id graph.ID, res *state.Resource, byOrder bool) (in bool, why stages.Reason, ask *Probe) {
 	if !res.Custom || res.External {
 		return false, stages.Reason{}, nil
 	}
@@ -47,6 +49,13 @@ func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stag
 	}
 	if res.DeletedWith != "" && c.Set[res.DeletedWith] {
 		return true, stages.Reason{Kind: stages.ReasonDeletedWith, Cause: res.DeletedWith}, nil
+	}
+	if byOrder {
+		for _, dep := range res.Dependencies {
+			if c.Set[dep] && !isOfProperty(res, dep) {
+				return true, stages.Reason{Kind: stages.ReasonDependency, Cause: dep}, nil
+			}
+		}
 	}
 	inputs := res.Inputs.Mutable()
 	var cause urn.URN
@@ -64,6 +73,16 @@ func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stag
 		return false, stages.Reason{}, nil
 	}
 	return false, stages.Reason{}, &Probe{Root: c.D.Seq, ID: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
+}
+
+// isOfProperty reports whether a dependency comes from the value of a property.
+func isOfProperty(res *state.Resource, dep urn.URN) bool {
+	for _, deps := range res.PropertyDependencies {
+		if slices.Contains(deps, dep) {
+			return true
+		}
+	}
+	return false
 }
 
 // Fail records that a probe has failed.

@@ -83,7 +83,7 @@ func TestDependentsGoForTheReasonsThatTheirStatesGive(t *testing.T) {
 		{"what uses something else", recorded("u", "other"), false, stages.Reason{}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			in, why, ask := c.NeedsReplace(1, x.of)
+			in, why, ask := c.NeedsReplace(1, x.of, false)
 			require.Nil(t, ask)
 			require.Equal(t, x.in, in)
 			require.Equal(t, x.why, why)
@@ -91,11 +91,27 @@ func TestDependentsGoForTheReasonsThatTheirStatesGive(t *testing.T) {
 	}
 }
 
+func TestOrderCountsOnRequest(t *testing.T) {
+	root := urnOf("root")
+	c := closure.NewRoot(stages.Diffed{}, &state.Resource{URN: root})
+	ordered := recorded("o")
+	ordered.Dependencies = []urn.URN{root}
+	in, _, ask := c.NeedsReplace(1, ordered, false)
+	require.False(t, in)
+	require.Nil(t, ask)
+	in, why, _ := c.NeedsReplace(1, ordered, true)
+	require.True(t, in)
+	require.Equal(t, stages.Reason{Kind: stages.ReasonDependency, Cause: root}, why)
+	in, _, ask = c.NeedsReplace(1, recorded("u", "root"), true)
+	require.False(t, in, "its provider decides")
+	require.NotNil(t, ask)
+}
+
 func TestWhatUsesThePropertiesOfARootIsForItsProviderToSay(t *testing.T) {
 	c := closure.NewRoot(stages.Diffed{}, &state.Resource{URN: urnOf("root")})
 	c.Set[urnOf("also")] = true
 	res := recorded("u", "root", "other", "also")
-	in, _, ask := c.NeedsReplace(3, res)
+	in, _, ask := c.NeedsReplace(3, res, false)
 	require.False(t, in)
 	require.NotNil(t, ask)
 	require.Equal(t, graph.ID(3), ask.ID)
@@ -108,7 +124,7 @@ func TestARootThatIsRenamedGoesByBothNames(t *testing.T) {
 	d.URN = urnOf("new")
 	c := closure.NewRoot(d, &state.Resource{URN: urnOf("old")})
 	for _, name := range []string{"old", "new"} {
-		_, _, ask := c.NeedsReplace(1, recorded("u", name))
+		_, _, ask := c.NeedsReplace(1, recorded("u", name), false)
 		require.NotNil(t, ask, name)
 	}
 }
@@ -118,7 +134,7 @@ func TestARootThatIsRenamedGoesByBothNames(t *testing.T) {
 func decide(b *rooms.Rooms, c *closure.Root, goes map[urn.URN]bool, next func(pending []graph.ID) graph.ID) {
 	for !c.Closure.Done() {
 		for _, id := range c.Closure.Ready() {
-			in, why, ask := c.NeedsReplace(id, b.Base.Resources[id])
+			in, why, ask := c.NeedsReplace(id, b.Base.Resources[id], false)
 			if ask == nil {
 				c.Answer(id, b.Base.Resources[id], in, why)
 				continue
@@ -238,7 +254,7 @@ func TestAProbeAsksAboutTheRecordedStateWithoutWhatIsReplaced(t *testing.T) {
 	}}
 
 	c := closure.NewRoot(stages.Diffed{}, b.Base.Resources[1])
-	_, _, ask := c.NeedsReplace(2, user)
+	_, _, ask := c.NeedsReplace(2, user, false)
 	answer, err := prober.CallProbe(t.Context(), ask)
 	require.NoError(t, err)
 	require.True(t, answer.Replaces(), "replaceOnChanges of the recorded state counts")

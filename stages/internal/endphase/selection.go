@@ -87,7 +87,7 @@ func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []g
 			c := closure.NewRoot(stages.Diffed{}, all.Resources[id])
 			found[i] = graph.ReplaceClosure(all.Graph, id, rooms.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
 				res := all.Resources[dep]
-				in, _, ask := c.NeedsReplace(dep, res)
+				in, _, ask := c.NeedsReplace(dep, res, sl.rooms.ReplaceDependsOn)
 				if ask != nil && err == nil {
 					diff, failed := sl.prober.CallProbe(ctx, ask)
 					in, err = diff.Replaces(), failed

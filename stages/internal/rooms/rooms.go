@@ -35,7 +35,9 @@ type Rooms struct {
 	RefreshEach     bool
 	ContinueOnError bool
 	IgnoreProtect   bool
-	root            urn.URN // of the root stack
+	// ReplaceDependsOn is that of [stages.Settings].
+	ReplaceDependsOn bool
+	root             urn.URN // of the root stack
 
 	// vanished are the recorded URNs whose objects a refresh did not find.
 	vanished map[urn.URN]bool
@@ -84,7 +86,8 @@ func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*R
 	b := &Rooms{
 		Base: &Base{}, Outcomes: outcomes, Progress: newProgress(),
 		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
-		root: urn.RootStack(s.Info.Stack, s.Info.Project),
+		ReplaceDependsOn: s.ReplaceDependsOn,
+		root:             urn.RootStack(s.Info.Stack, s.Info.Project),
 	}
 	var w Writers
 	b.Names = newNames(b.Base, s.Targeting)
