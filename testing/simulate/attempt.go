@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-multierror"
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
@@ -55,7 +56,9 @@ type attempt struct {
 	result *sluice.Result
 	err    error
 	took   time.Duration
-	text   string // the text of the state after the attempt
+	// secrets are all that the run has come to know.
+	secrets redact.Set
+	text    string // the text of the state after the attempt
 }
 
 // label names the attempt.
@@ -225,7 +228,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	op := a.op
 	o := sluice.Options{
 		Stack: "dev", Project: "p", Providers: a.host(), State: a.journal, Parallel: s.Workers, Now: now, Entropy: []byte{byte(a.number)},
-		ContinueOnError: op.ContinueOnError, IgnoreProtect: op.IgnoreProtect, Refresh: op.Refresh, RunProgram: op.RunProgram,
+		Secrets: &a.secrets, ContinueOnError: op.ContinueOnError, IgnoreProtect: op.IgnoreProtect, Refresh: op.Refresh, RunProgram: op.RunProgram,
 		Targeting: stages.Targeting{
 			Targets: a.patterns(op.Targets), Excludes: a.patterns(op.Excludes), Replace: a.patterns(op.Replace),
 			TargetDependents: op.Dependents, ExcludeDependents: op.Dependents,
@@ -367,7 +370,8 @@ func (a *attempt) errors() []string {
 	return out
 }
 
-// diagnostics returns the messages. Messages about one resource keep their order.
+// diagnostics returns the messages. Messages about one resource keep their order. A text that the program calls a secret only after it was shown is
+// masked here: whether the run masks it depends on timing.
 func (a *attempt) diagnostics() string {
 	var out []stages.Diagnostic
 	for _, e := range a.events {
@@ -378,6 +382,9 @@ func (a *attempt) diagnostics() string {
 			message := fmt.Sprintf("violates %s %s: %s", e.Level, e.Policy, e.Message)
 			out = append(out, stages.Diagnostic{LogMessage: stages.LogMessage{URN: e.URN, Message: message}})
 		}
+	}
+	for i := range out {
+		out[i].Message = a.secrets.Mask(out[i].Message)
 	}
 	slices.SortStableFunc(out, func(x, y stages.Diagnostic) int {
 		return cmp.Or(cmp.Compare(x.URN, y.URN), cmp.Compare(x.Message, y.Message))
