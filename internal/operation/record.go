@@ -11,7 +11,7 @@ import (
 // record is the record of a run's steps. The run has it from the beginning. It is opened before the first step and
 // after all possible refusals of the operation, so that a refusal leaves the state unchanged.
 type record struct {
-	state.Recorder // nil before open
+	state.Recorder           // nil before open
 	snippets       *snippets // nil if the state has none
 }
 
