@@ -136,7 +136,10 @@ func newChaos(t *testing.T, tools string, states place, number uint64) *chaos {
 	return c
 }
 
-// rounds runs rounds and then destroys the stack.
+// mostRounds is the number of rounds after which something must have been cut off. On a busy machine, a kill may come too late several times.
+const mostRounds = 20
+
+// rounds runs rounds and then destroys the stack. If nothing was cut off in them, there are more.
 func (c *chaos) rounds(seed uint64, b bounds) {
 	began := time.Now()
 	c.Cleanup(func() {
@@ -148,7 +151,7 @@ func (c *chaos) rounds(seed uint64, b bounds) {
 	})
 	done, cut := map[fmt.Stringer]int{}, map[fmt.Stringer]int{}
 	total := 0
-	for ; b.another(c.round); seed++ {
+	for ; b.another(c.round) || total == 0 && c.round < mostRounds; seed++ {
 		c.round, c.commands = c.round+1, nil
 		p := c.plan(seed)
 		c.Logf("round %d, seed %d: %s", c.round, seed, p)
