@@ -82,11 +82,19 @@ func (a *Answers) Complete() {
 	a.complete = true
 }
 
-// isComplete reports whether Complete was called.
-func (a *Answers) isComplete() bool {
+// suffice reports whether the provider of a spec will probably not be called. Only then it is identified, which reads folders.
+func (a *Answers) suffice(spec Spec) bool {
+	if a == nil {
+		return false
+	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.complete
+	complete := a.complete
+	a.mu.Unlock()
+	if !complete {
+		return false
+	}
+	_, isKnown := a.of(spec)
+	return isKnown
 }
 
 // find returns the answer to a request that is the same for the provider.
@@ -119,6 +127,8 @@ type reusable[Q, R any] struct {
 	lasts func(Q, R) bool
 	// encode appends the request to b; ok is false if it has no encoding.
 	encode func(b []byte, q Q) (_ []byte, ok bool)
+	// seed returns the random seed in a request, nil if it has none.
+	seed func(Q) []byte
 	// unchanged returns the answers to a request that do not say that anything has changed. isOneOf reports whether a response is such an answer.
 	unchanged func(Q) []R
 	isOneOf   func(R, answer R) bool
@@ -145,6 +155,7 @@ func checks() reusable[CheckRequest, CheckResponse] {
 			b = append(b, byte(named.Mode), flag(q.Autonaming != nil), flag(named.WarnIfUnsupported))
 			return appendMaps(b, q.Olds, q.News, q.OldOutputs)
 		},
+		seed:      func(q CheckRequest) []byte { return q.RandomSeed },
 		unchanged: func(q CheckRequest) []CheckResponse { return []CheckResponse{{Inputs: q.Olds}} },
 		isOneOf: func(r, answer CheckResponse) bool {
 			return len(r.Failures) == 0 && !r.AutonamingUnsupported && property.IdenticalMaps(r.Inputs, answer.Inputs)
@@ -167,6 +178,7 @@ func diffs() reusable[DiffRequest, DiffResponse] {
 			b = appendTexts(b, q.IgnoreChanges...)
 			return appendMaps(append(b, 0), q.OldInputs, q.OldOutputs, q.NewInputs)
 		},
+		seed: func(DiffRequest) []byte { return nil },
 		unchanged: func(DiffRequest) []DiffResponse { // the engine compares itself after the second one
 			return []DiffResponse{{Changes: DiffNone}, {Changes: DiffUnknown}}
 		},

@@ -133,9 +133,6 @@ func (r *RecordedAnswers) Encode() []byte {
 	return b.Bytes()
 }
 
-// hasAnswers reports whether there are answers of earlier runs.
-func (r *RecordedAnswers) hasAnswers() bool { return len(r.before) > 0 }
-
 // Seed returns the random seed with which a resource was checked when nothing had changed; nil if there is none. The next check needs the same one.
 func (r *RecordedAnswers) Seed(u urn.URN) []byte {
 	if r == nil {
@@ -162,6 +159,9 @@ type recorder struct {
 }
 
 func (r recorder) isOn() bool { return r.answers != nil && r.identity != nil }
+
+// hasAnswers reports whether there are answers of earlier runs that may be used.
+func (r recorder) hasAnswers() bool { return r.isOn() && len(r.answers.before) > 0 }
 
 // configured returns the recorder of a provider with a configuration.
 func (r recorder) configured(u urn.URN, inputs property.Map) recorder {
@@ -205,11 +205,7 @@ func recorded[Q, R any](r recorder, at question, request Q, of reusable[Q, R], c
 		r.answers.change(at.urn)
 		return call()
 	}
-	var seed []byte
-	if q, is := any(request).(CheckRequest); is {
-		seed = q.RandomSeed
-	}
-	possible := of.unchanged(request)
+	seed, possible := of.seed(request), of.unchanged(request)
 	sampled := -1 // the known answer that is checked
 	for n, answer := range possible {
 		digest := r.answers.digest(append(b, byte(n)))

@@ -209,8 +209,7 @@ func (r *Registry) launch(ctx context.Context, spec Spec) (*instance, error) {
 	start := func(ctx context.Context) (Provider, error) { return loadFrom(ctx, r.host, spec) }
 	recorder := r.options.Recorded.recorderFor(spec)
 	var p Provider
-	_, isKnown := r.options.Answers.of(spec)
-	if recorder.isOn() && r.options.Recorded.hasAnswers() || isKnown && r.options.Answers.isComplete() {
+	if recorder.hasAnswers() || r.options.Answers.suffice(spec) {
 		p = &deferred{spec: spec, run: r.run, load: start}
 	} else {
 		var err error

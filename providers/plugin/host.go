@@ -474,13 +474,8 @@ func (h *Host) Identify(spec providers.Spec) (identity string, ok bool) {
 	if err != nil || at.Source != FromCache {
 		return "", false
 	}
-	executable, err1 := os.Stat(at.Executable)
-	folder, err2 := os.Stat(at.Directory)
-	if err1 != nil || err2 != nil {
-		return "", false
-	}
-	return fmt.Sprintf("%s %d %d %d %q %s", at.Executable, executable.Size(), executable.ModTime().UnixNano(), folder.ModTime().UnixNano(),
-		h.options.Directory, Circumstances(h.environment(name, spec))), true
+	file, known := headerOf(at)
+	return fmt.Sprintf("%+v %q %s", file, h.options.Directory, Circumstances(h.environment(name, spec))), known
 }
 
 // newClient returns a client without features.

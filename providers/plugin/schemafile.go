@@ -22,7 +22,7 @@ type rememberedSchema struct {
 	about schemaHeader
 }
 
-// schemaHeader identifies the executable that returned the schema, in its state at that time.
+// schemaHeader identifies the executable that returned the schema, in its state at that time. See [headerOf].
 type schemaHeader struct {
 	Executable string `json:"executable"`
 	Size       int64  `json:"size"`
@@ -33,9 +33,8 @@ type schemaHeader struct {
 
 // schemaFile returns the file for the schema of a plugin with the parameters of spec and extensions.
 func schemaFile(home string, at Location, spec providers.Spec, extensions []providers.ParameterizeRequest) rememberedSchema {
-	executable, err1 := os.Stat(at.Executable)
-	folder, err2 := os.Stat(at.Directory)
-	if err1 != nil || err2 != nil || home == "" {
+	about, known := headerOf(at)
+	if !known || home == "" {
 		return rememberedSchema{}
 	}
 	name := filepath.Base(at.Directory)
@@ -45,10 +44,19 @@ func schemaFile(home string, at Location, spec providers.Spec, extensions []prov
 	for _, e := range extensions {
 		name += "-" + digest(e.Name, e.Version, e.Value)
 	}
-	return rememberedSchema{path: filepath.Join(home, "schemas", "sluice", name+".schema"), about: schemaHeader{
-		Executable: at.Executable, Size: executable.Size(), Modified: executable.ModTime().UnixNano(),
-		Installed: folder.ModTime().UnixNano(),
-	}}
+	return rememberedSchema{path: filepath.Join(home, "schemas", "sluice", name+".schema"), about: about}
+}
+
+// headerOf describes the present executable of an installed plugin. known is false if it cannot be looked at.
+func headerOf(at Location) (h schemaHeader, known bool) {
+	executable, err1 := os.Stat(at.Executable)
+	folder, err2 := os.Stat(at.Directory)
+	if err1 != nil || err2 != nil {
+		return schemaHeader{}, false
+	}
+	return schemaHeader{
+		Executable: at.Executable, Size: executable.Size(), Modified: executable.ModTime().UnixNano(), Installed: folder.ModTime().UnixNano(),
+	}, true
 }
 
 func digest(name, version string, value []byte) string {
