@@ -162,18 +162,10 @@ func (s *selection) newOnes() (list []int) {
 // included returns parts and what an operation on them alone has to do, too: what is below them, the new resources that they refer to, the deletes
 // of what depends on them, and the replacements that theirs cause.
 func (s *selection) included(marked []int) []int {
-	set, todo := s.withInner(marked)
 	reached := map[urn.URN]bool{}
-	for len(todo) > 0 {
-		p := todo[0]
-		todo = todo[1:]
-		add := func(q *part) {
-			if q != nil && s.isPart(q) && q.op != stages.OpSame && !set[q] {
-				set[q], todo = true, append(todo, q)
-			}
-		}
+	return s.grow(marked, func(p *part, add func(*part)) {
 		if p.op == stages.OpSame {
-			continue
+			return
 		}
 		for _, u := range s.uses[p.urn] {
 			if q := s.at[u]; q != nil && q.isNew && !p.removed {
@@ -190,34 +182,39 @@ func (s *selection) included(marked []int) []int {
 				add(q)
 			}
 		}
-	}
-	return s.indices(set)
+	})
 }
 
 // excluded returns parts and what cannot be done without them: what is below them, what refers to those that would be new, and the deletes of
 // what those that stay refer to.
 func (s *selection) excluded(marked []int) []int {
-	set, todo := s.withInner(marked)
 	kept := map[urn.URN]bool{}
-	for len(todo) > 0 {
-		p := todo[0]
-		todo = todo[1:]
-		add := func(q *part) {
-			if q != nil && s.isPart(q) && q.op != stages.OpSame && !set[q] {
-				set[q], todo = true, append(todo, q)
-			}
-		}
+	return s.grow(marked, func(p *part, add func(*part)) {
 		if p.isNew {
 			for _, u := range s.usedBy[p.urn] {
 				if q := s.at[u]; q != nil && !q.removed {
 					add(q)
 				}
 			}
-			continue
+			return
 		}
 		s.walk(s.uses, p.urn, kept, func(q *part) {
 			if q.removed {
 				add(q)
+			}
+		})
+	})
+}
+
+// grow returns parts, those below them, and the changing ones that follow adds for each of them in turn.
+func (s *selection) grow(marked []int, follow func(p *part, add func(*part))) []int {
+	set, todo := s.withInner(marked)
+	for len(todo) > 0 {
+		p := todo[0]
+		todo = todo[1:]
+		follow(p, func(q *part) {
+			if q != nil && s.isPart(q) && q.op != stages.OpSame && !set[q] {
+				set[q], todo = true, append(todo, q)
 			}
 		})
 	}

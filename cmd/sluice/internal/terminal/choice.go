@@ -25,7 +25,7 @@ func Choose(ctx context.Context, t *Terminal, question string, answers []string,
 	if err := t.Draw(ctx, q); err != nil {
 		return 0, err
 	}
-	if q.end != chosen {
+	if q.frame.end != chosen {
 		return 0, ErrInterrupted
 	}
 	return q.at, nil
@@ -64,15 +64,50 @@ const (
 	interrupted
 )
 
+// frame is what all drawn questions have in common.
+type frame struct {
+	end    ending
+	width  int
+	height int // 0 until it is known
+}
+
+// update handles the messages that mean the same for all questions, and reports whether msg was one of them.
+func (f *frame) update(msg tea.Msg) (cmd tea.Cmd, common bool) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		f.width, f.height = msg.Width, msg.Height
+		return nil, true
+	case GoneMsg:
+		f.end = interrupted
+		return tea.Quit, true
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "ctrl+c":
+			f.end = interrupted
+			return tea.Quit, true
+		case "ctrl+z":
+			return tea.Suspend, true
+		case "enter", "ctrl+j": // some terminals send a line feed
+			f.end = chosen
+			return tea.Quit, true
+		}
+	}
+	return nil, false
+}
+
+// around returns the range of room lines of n that has the one at a place in its middle, if possible.
+func around(at, n, room int) (first, last int) {
+	first = min(max(at-room/2, 0), n-room)
+	return first, first + room
+}
+
 // choice is a question with one answer on each line.
 type choice struct {
 	question  string
 	answers   []string
 	at, usual int
 	typed     string // the beginning of an answer
-	end       ending
-	width     int
-	height    int // 0 until it is known
+	frame     frame
 }
 
 // Init implements [tea.Model].
@@ -80,29 +115,16 @@ func (*choice) Init() tea.Cmd { return nil }
 
 // Update implements [tea.Model].
 func (c *choice) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		c.width, c.height = msg.Width, msg.Height
-	case GoneMsg:
-		c.end = interrupted
-		return c, tea.Quit
-	case tea.KeyPressMsg:
-		return c, c.press(msg)
+	cmd, common := c.frame.update(msg)
+	if key, is := msg.(tea.KeyPressMsg); is && !common {
+		c.press(key)
 	}
-	return c, nil
+	return c, cmd
 }
 
-func (c *choice) press(key tea.KeyPressMsg) tea.Cmd {
+func (c *choice) press(key tea.KeyPressMsg) {
 	typed := ""
 	switch key.String() {
-	case "ctrl+c":
-		c.end = interrupted
-		return tea.Quit
-	case "ctrl+z":
-		return tea.Suspend
-	case "enter", "ctrl+j": // some terminals send a line feed
-		c.end = chosen
-		return tea.Quit
 	case "up":
 		c.at = (c.at + len(c.answers) - 1) % len(c.answers)
 	case "down", "tab":
@@ -114,7 +136,6 @@ func (c *choice) press(key tea.KeyPressMsg) tea.Cmd {
 		c.at = c.find(typed)
 	}
 	c.typed = typed
-	return nil
 }
 
 // find returns the answer that begins with a text, else the usual one.
@@ -129,12 +150,12 @@ func (c *choice) find(text string) int {
 
 // View implements [tea.Model].
 func (c *choice) View() tea.View {
-	if c.end == chosen {
+	if c.frame.end == chosen {
 		return tea.NewView(bold.Render(printable.Line(c.question)) + " " + printable.Line(c.answers[c.at]) + "\n")
 	}
 	lines := c.lines(steady)
 	if c.cuts(steady) {
-		lines = c.lines(c.width - 1) // to read the answers is more important
+		lines = c.lines(c.frame.width - 1) // to read the answers is more important
 	}
 	return tea.NewView(strings.Join(lines, "\n") + "\n")
 }
@@ -185,11 +206,11 @@ func (c *choice) lines(width int) []string {
 	if hidden := len(c.answers) - (last - first); hidden > 0 {
 		lines = append(lines, faint.Render(fmt.Sprintf("  %d more", hidden)))
 	}
-	if ansi.StringWidth(question+hint) > width && (c.height == 0 || len(lines) < c.height-1) {
+	if ansi.StringWidth(question+hint) > width && (c.frame.height == 0 || len(lines) < c.frame.height-1) {
 		lines = append(lines, faint.Render(hint))
 	}
 	for i, text := range lines {
-		lines[i] = ansi.Truncate(text, max(min(width, c.width-1), 1), "…")
+		lines[i] = ansi.Truncate(text, max(min(width, c.frame.width-1), 1), "…")
 	}
 	return lines
 }
@@ -202,9 +223,8 @@ var (
 // window returns the range of answers that fit on the screen, including the marked one.
 func (c *choice) window() (first, last int) {
 	room := len(c.answers)
-	if c.height > 0 && room > c.height-2 {
-		room = max(c.height-3, 1)
+	if c.frame.height > 0 && room > c.frame.height-2 {
+		room = max(c.frame.height-3, 1)
 	}
-	first = min(max(c.at-room/2, 0), len(c.answers)-room)
-	return first, first + room
+	return around(c.at, len(c.answers), room)
 }

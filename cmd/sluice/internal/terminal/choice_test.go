@@ -44,7 +44,7 @@ func TestAnswersAreChosenByKeysAndByTheirBeginnings(t *testing.T) {
 			q := &choice{question: "Go?", answers: []string{"yes", "no", "details", "save the plan"}, at: 1, usual: 1}
 			press(q, c.keys...)
 			require.Equal(t, c.want, q.at)
-			require.Equal(t, c.end, q.end)
+			require.Equal(t, c.end, q.frame.end)
 		})
 	}
 }

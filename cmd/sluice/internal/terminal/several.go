@@ -44,7 +44,7 @@ func ChooseSeveral(ctx context.Context, t *Terminal, s Several) ([]int, error) {
 	if err := t.Draw(ctx, q); err != nil {
 		return nil, err
 	}
-	if q.end != chosen {
+	if q.frame.end != chosen {
 		return nil, ErrInterrupted
 	}
 	return q.chosen(), nil
@@ -110,9 +110,7 @@ type several struct {
 	at     int    // the current one, an index of shown
 	marked map[int]bool
 	along  map[int]bool // what goes along with the marked ones
-	end    ending
-	width  int
-	height int // 0 until it is known
+	frame  frame
 }
 
 // Init implements [tea.Model].
@@ -120,34 +118,21 @@ func (*several) Init() tea.Cmd { return nil }
 
 // Update implements [tea.Model].
 func (s *several) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		s.width, s.height = msg.Width, msg.Height
-	case GoneMsg:
-		s.end = interrupted
-		return s, tea.Quit
-	case tea.KeyPressMsg:
-		return s, s.press(msg)
+	cmd, common := s.frame.update(msg)
+	if key, is := msg.(tea.KeyPressMsg); is && !common {
+		cmd = s.press(key)
 	}
-	return s, nil
+	return s, cmd
 }
 
 func (s *several) press(key tea.KeyPressMsg) tea.Cmd {
 	switch key.String() {
-	case "ctrl+c":
-		s.end = interrupted
-		return tea.Quit
-	case "ctrl+z":
-		return tea.Suspend
-	case "enter", "ctrl+j": // some terminals send a line feed
-		s.end = chosen
-		return tea.Quit
 	case "esc":
 		if s.typed != "" {
 			s.filter("")
 			return nil
 		}
-		s.marked, s.end = nil, chosen
+		s.marked, s.frame.end = nil, chosen
 		return tea.Quit
 	case "up":
 		s.move(-1)
@@ -251,7 +236,7 @@ func (s *several) state() string {
 
 // View implements [tea.Model].
 func (s *several) View() tea.View {
-	if s.end == chosen {
+	if s.frame.end == chosen {
 		what := "nothing"
 		if len(s.marked) > 0 {
 			what = s.state()
@@ -260,7 +245,7 @@ func (s *several) View() tea.View {
 	}
 	width := steady
 	if s.cuts(steady) {
-		width = s.width // to read the items is more important
+		width = s.frame.width // to read the items is more important
 	}
 	lines := []string{bold.Render(printable.Line(s.of.Question))}
 	first, last := s.window()
@@ -278,7 +263,7 @@ func (s *several) View() tea.View {
 		lines = append(lines, faint.Render(text))
 	}
 	for i, text := range lines {
-		lines[i] = ansi.Truncate(text, max(min(width, s.width-1), 1), "…")
+		lines[i] = ansi.Truncate(text, max(min(width, s.frame.width-1), 1), "…")
 	}
 	return tea.NewView(strings.Join(lines, "\n") + "\n")
 }
@@ -311,7 +296,7 @@ func (s *several) line(at int) string {
 
 // hints returns the explanation of the keys. On a low screen there is none.
 func (s *several) hints() []string {
-	if s.height > 0 && s.height < 8 {
+	if s.frame.height > 0 && s.frame.height < 8 {
 		return nil
 	}
 	return []string{"  ↑↓, space marks, ctrl+a all, type to find", "  enter goes on, esc goes back"}
@@ -320,10 +305,9 @@ func (s *several) hints() []string {
 // window returns the range of the shown items that fit on the screen, including the current one.
 func (s *several) window() (first, last int) {
 	room := len(s.shown)
-	if others := 3 + len(s.hints()); s.height > 0 && room > s.height-others {
-		room = max(s.height-others-1, 1)
+	if others := 3 + len(s.hints()); s.frame.height > 0 && room > s.frame.height-others {
+		room = max(s.frame.height-others-1, 1)
 	}
 	room = min(room, len(s.shown))
-	first = min(max(s.at-room/2, 0), len(s.shown)-room)
-	return first, first + room
+	return around(s.at, len(s.shown), room)
 }

@@ -75,7 +75,7 @@ func TestSeveralItemsAreMarkedAndFoundByTyping(t *testing.T) {
 			s := drawn(question(10))
 			typeKeys(s, c.keys...)
 			require.Equal(t, c.want, s.chosen())
-			require.Equal(t, c.end, s.end)
+			require.Equal(t, c.end, s.frame.end)
 		})
 	}
 }
