@@ -65,8 +65,9 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 	return r
 }
 
-// patience limits how long a tool may take to print its version.
-const patience = 10 * time.Second
+// patience limits how long a tool may take to print its version. On a busy machine, the first start of Gradle takes more
+// than ten seconds.
+const patience = time.Minute
 
 // askRuntime returns the tools that the runtime of the project uses.
 func askRuntime(ctx context.Context, project *workspace.Project, options host.PluginOptions) ([]toolReport, error) {
