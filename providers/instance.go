@@ -218,7 +218,11 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 			return i.unconfigured.read(req)
 		}
 		req.Inputs, req.State = req.Inputs.WithoutUnknowns(), req.State.WithoutUnknowns()
-		return i.Provider.Read(ctx, req)
+		answer, err := i.Provider.Read(ctx, req)
+		if err != nil {
+			return ReadResponse{}, err
+		}
+		return answer, answer.Validate()
 	})
 }
 

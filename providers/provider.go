@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
@@ -238,14 +239,24 @@ type ReadRequest struct {
 	Status   Status
 }
 
-// ReadResponse is the result of a read. An empty ID or Exists == false means that there is no such resource.
+// ReadResponse is the result of a read: the ID of the object that exists, or Absent. An answer with neither is an error: a refresh
+// would forget an object that may exist.
 type ReadResponse struct {
 	ID                  string
-	Exists              bool
+	Absent              bool // there is no such object; the other fields do not count
 	Inputs              property.Map
 	HasInputs           bool // false: the provider returned no inputs
 	Properties          property.Map
 	RefreshBeforeUpdate bool
+}
+
+// Validate returns an error for an answer that does not say whether the object exists.
+func (r ReadResponse) Validate() error {
+	if r.ID == "" && !r.Absent {
+		return errors.New("the provider has answered Read with neither an ID nor Absent, so it is not known whether the object exists; " +
+			"return the ID of an object that exists, or Absent")
+	}
+	return nil
 }
 
 // ListRequest requests the resources of a type, whether or not the engine manages them (protocol.md 3.12).

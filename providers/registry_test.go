@@ -309,7 +309,7 @@ func TestUnknownConfigurationIsAnsweredForTheProvider(t *testing.T) {
 		}
 		read, err := p.Read(ctx, providers.ReadRequest{ID: "x"})
 		require.NoError(t, err)
-		require.Equal(t, providers.ReadResponse{ID: "x", Exists: true, HasInputs: true}, read)
+		require.Equal(t, providers.ReadResponse{ID: "x", HasInputs: true}, read)
 		list, err := p.List(ctx, providers.ListRequest{})
 		require.NoError(t, err)
 		require.Equal(t, providers.ListResponse{Unknown: true}, list)

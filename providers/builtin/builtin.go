@@ -203,7 +203,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 }
 
 func found(req providers.ReadRequest, inputs, state property.Map) providers.ReadResponse {
-	return providers.ReadResponse{ID: req.ID, Exists: true, Inputs: inputs, HasInputs: true, Properties: state}
+	return providers.ReadResponse{ID: req.ID, Inputs: inputs, HasInputs: true, Properties: state}
 }
 
 var errNoStacks = errors.New("other stacks cannot be read here: this run has no backend")

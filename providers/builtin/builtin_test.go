@@ -62,7 +62,7 @@ func TestStackReferenceIsRead(t *testing.T) {
 	got, err := p.Read(ctx, providers.ReadRequest{Type: builtin.StackReference, ID: "org/p/other", Inputs: in, State: in, Known: true})
 	require.NoError(t, err)
 	require.Equal(t, "org/p/other", got.ID)
-	require.True(t, got.Exists && got.HasInputs)
+	require.True(t, !got.Absent && got.HasInputs)
 	same(t, in, got.Inputs)
 	same(t, reference(property.String("org/p/other")), got.Properties)
 
@@ -155,7 +155,7 @@ func TestStashIsImportedWithoutAValue(t *testing.T) {
 	p, ctx := newProvider(new(int)), t.Context()
 	read, err := p.Read(ctx, providers.ReadRequest{Type: builtin.Stash, ID: "i"})
 	require.NoError(t, err)
-	require.True(t, read.Exists)
+	require.False(t, read.Absent)
 	require.True(t, read.HasInputs)
 	require.Equal(t, "i", read.ID)
 	for _, old := range []property.Map{read.Inputs, object("input", property.String("1"))} {

@@ -407,7 +407,7 @@ type Made struct {
 
 // Found is the result of a read.
 type Found struct {
-	Exists bool
+	Absent bool   // there is no such object any more; the other fields do not count
 	ID     string // the new ID; "" keeps the old one
 	// Outputs are those that differ from the recorded ones. If an input of that name is recorded, it changes too.
 	Outputs Outputs

@@ -294,7 +294,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	if req.State.Len() == 0 {
 		return p.imported(ctx, r, req)
 	}
-	answer := providers.ReadResponse{ID: req.ID, Exists: true, Inputs: req.Inputs, HasInputs: true, Properties: req.State}
+	answer := providers.ReadResponse{ID: req.ID, Inputs: req.Inputs, HasInputs: true, Properties: req.State}
 	if r.Read == nil {
 		return answer, nil
 	}
@@ -302,8 +302,8 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	if err != nil {
 		return providers.ReadResponse{}, p.failure(req.Inputs, err)
 	}
-	if !found.Exists {
-		return providers.ReadResponse{}, nil
+	if found.Absent {
+		return providers.ReadResponse{Absent: true}, nil
 	}
 	answer.ID = cmp.Or(found.ID, req.ID)
 	for name, v := range found.Outputs {
@@ -325,7 +325,7 @@ func (p *provider) imported(ctx context.Context, r *Resource, req providers.Read
 		return providers.ReadResponse{}, fmt.Errorf("import of %s %q: %w", r.Type, req.ID, err)
 	}
 	if made.ID == "" {
-		return providers.ReadResponse{}, nil
+		return providers.ReadResponse{Absent: true}, nil
 	}
 	state := r.state(conformFields(r.inputsOf(made.Outputs), r.Inputs, "", quietly), made.Outputs)
 	inputs := map[string]property.Value{}
@@ -336,7 +336,7 @@ func (p *provider) imported(ctx context.Context, r *Resource, req providers.Read
 		}
 	}
 	return providers.ReadResponse{
-		ID: made.ID, Exists: true, Inputs: property.NewMap(inputs), HasInputs: true, Properties: state,
+		ID: made.ID, Inputs: property.NewMap(inputs), HasInputs: true, Properties: state,
 	}, nil
 }
 

@@ -586,7 +586,7 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 	}
 	switch id := answer.GetId(); {
 	case id == "":
-		return providers.ReadResponse{}, nil
+		return providers.ReadResponse{Absent: true}, nil
 	case property.IsUnknownMarker(id):
 		return providers.ReadResponse{}, c.remote.fault(s, unknownID)
 	}
@@ -599,7 +599,7 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 		return providers.ReadResponse{}, err
 	}
 	return providers.ReadResponse{
-		ID: answer.GetId(), Exists: true, HasInputs: answer.GetInputs() != nil,
+		ID: answer.GetId(), HasInputs: answer.GetInputs() != nil,
 		Inputs:              c.received(property.RestoreAssets(inputs, req.Inputs), req.Inputs),
 		Properties:          c.received(property.RestoreAssets(state, req.Inputs), req.State),
 		RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),

@@ -193,7 +193,7 @@ func TestPluginManagesAResource(t *testing.T) {
 	q := configured(t, setup{config: config})
 	read, err := q.Read(ctx, providers.ReadRequest{URN: web, Type: thing, ID: made.ID, Known: true, Inputs: in, State: made.Properties})
 	require.NoError(t, err)
-	require.True(t, read.Exists)
+	require.False(t, read.Absent)
 	require.True(t, read.HasInputs)
 	requireSame(t, in, read.Inputs)
 	imported, err := q.Read(ctx, providers.ReadRequest{URN: web, Type: thing, ID: made.ID})
@@ -220,7 +220,7 @@ func TestPluginManagesAResource(t *testing.T) {
 	require.NoError(t, p.Delete(ctx, providers.DeleteRequest{URN: web, Type: thing, ID: made.ID, Outputs: made.Properties}))
 	gone, err := q.Read(ctx, providers.ReadRequest{URN: web, Type: thing, ID: made.ID})
 	require.NoError(t, err)
-	require.Equal(t, providers.ReadResponse{}, gone)
+	require.Equal(t, providers.ReadResponse{Absent: true}, gone)
 
 	again, err := create(ctx, q, "web", in)
 	require.NoError(t, err)

@@ -191,7 +191,7 @@ func TestEachCallHasItsFormOnTheWire(t *testing.T) {
 func TestElidedAssetsThatComeBackAreRestored(t *testing.T) {
 	fake := providertest.NewFake("simple")
 	fake.OnRead = func(_ context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
-		return providers.ReadResponse{ID: req.ID, Exists: true, HasInputs: true, Inputs: req.Inputs, Properties: req.State}, nil
+		return providers.ReadResponse{ID: req.ID, HasInputs: true, Inputs: req.Inputs, Properties: req.State}, nil
 	}
 	c, _ := attached(t, fake, 4<<20)
 	in := object("asset", property.TextAsset("hello"))
@@ -207,7 +207,7 @@ func TestAReadThatGivesAnUnknownIDIsAFaultOfTheProvider(t *testing.T) {
 	for name, err := range map[string]error{"healthy": nil, "not healthy": &providers.InitError{ID: urn.UnknownID, Err: net.ErrClosed}} {
 		t.Run(name, func(t *testing.T) {
 			fake.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
-				return providers.ReadResponse{ID: urn.UnknownID, Exists: true}, err
+				return providers.ReadResponse{ID: urn.UnknownID}, err
 			}
 			_, err := c.Read(t.Context(), providers.ReadRequest{URN: web, ID: "i"})
 			require.ErrorContains(t, err, "read of "+string(web)+": provider simple answered with the marker of an unknown value as the ID")

@@ -225,7 +225,7 @@ func (l *life) read(p providers.Provider, r recorded) {
 	switch {
 	case err != nil:
 		l.t.Errorf("Read: %v", err)
-	case !answer.Exists || answer.ID == "":
+	case answer.Absent || answer.ID == "":
 		l.t.Errorf("Read does not find %q, which exists", r.id)
 	case !property.EqualIgnoringSecrets(answer.Properties, r.outputs):
 		l.t.Errorf("Read finds the outputs %v, and those recorded are %v", answer.Properties, r.outputs)
@@ -312,7 +312,9 @@ func (l *life) delete(p providers.Provider, r recorded) {
 		answer, err := p.Read(l.t.Context(), l.readRequest(r))
 		if err != nil {
 			l.t.Errorf("Read after %s: %v; what is not there is no error", what, err)
-		} else if answer.Exists && answer.ID != "" && !l.OnlyRecorded {
+		} else if err := answer.Validate(); err != nil {
+			l.t.Errorf("Read after %s: %v", what, err)
+		} else if !answer.Absent && !l.OnlyRecorded {
 			l.t.Errorf("Read after %s finds %q", what, answer.ID)
 		}
 	}

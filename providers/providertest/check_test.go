@@ -148,7 +148,7 @@ func TestCheckFindsWhatEnginesCannotRelyOn(t *testing.T) {
 		"Read after Delete: not found": func(f *providertest.Fake) {
 			f.OnRead = func(ctx context.Context, q providers.ReadRequest) (providers.ReadResponse, error) {
 				r, err := f.Base.Read(ctx, q)
-				if !r.Exists {
+				if r.Absent {
 					err = errors.New("not found")
 				}
 				return r, err

@@ -153,10 +153,10 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	return do(ctx, p, c, func() (providers.ReadResponse, error) {
 		r, ok, err := p.cloud.table.Read(req.ID)
 		if err != nil || !ok {
-			return providers.ReadResponse{}, err
+			return providers.ReadResponse{Absent: true}, err
 		}
 		out := outputs(r.Inputs, r.ID, false)
-		answer := providers.ReadResponse{ID: r.ID, Exists: true, Inputs: r.Inputs, HasInputs: true, Properties: out}
+		answer := providers.ReadResponse{ID: r.ID, Inputs: r.Inputs, HasInputs: true, Properties: out}
 		return answer, p.health(r, out)
 	})
 }

@@ -60,7 +60,7 @@ func TestResourceLivesInTheTable(t *testing.T) {
 			require.NoError(t, p.Delete(ctx, providers.DeleteRequest{URN: u, ID: made.ID}), "a delete may be repeated")
 			read, err = p.Read(ctx, providers.ReadRequest{URN: u, ID: made.ID})
 			require.NoError(t, err)
-			require.False(t, read.Exists)
+			require.True(t, read.Absent)
 			_, err = p.Update(ctx, providers.UpdateRequest{URN: u, ID: made.ID})
 			require.ErrorContains(t, err, made.ID)
 

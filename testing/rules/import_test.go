@@ -98,7 +98,7 @@ func TestProvidersThatReadNoInputsCannotImport(t *testing.T) {
 	k := newKit(t)
 	k.fake = func(f *providertest.Fake) {
 		f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
-			return providers.ReadResponse{ID: "ext-1", Exists: true, Properties: values(in{"size": 1})}, nil
+			return providers.ReadResponse{ID: "ext-1", Properties: values(in{"size": 1})}, nil
 		}
 	}
 	const text = "provider does not support importing resources; please try updating the 'test' plugin"

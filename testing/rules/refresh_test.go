@@ -43,14 +43,14 @@ func TestRefreshRecordsWhatIsThere(t *testing.T) {
 				f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
 					switch {
 					case test.gone:
-						return providers.ReadResponse{}, nil
+						return providers.ReadResponse{Absent: true}, nil
 					case test.partial:
 						return providers.ReadResponse{}, &providers.InitError{
 							ID: test.id, Reasons: []string{"it is ill"}, Inputs: values(test.inputs), HasInputs: true, Properties: values(in{"arn": test.arn}),
 						}
 					}
 					return providers.ReadResponse{
-						ID: test.id, Exists: true, Inputs: values(test.inputs), HasInputs: true, Properties: values(in{"arn": test.arn}),
+						ID: test.id, Inputs: values(test.inputs), HasInputs: true, Properties: values(in{"arn": test.arn}),
 					}, nil
 				}
 			}

@@ -298,7 +298,10 @@ func (s *Server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	if err != nil {
 		return nil, fault(err)
 	}
-	if !answer.Exists {
+	if err := answer.Validate(); err != nil {
+		return nil, fault(err)
+	}
+	if answer.Absent {
 		return &pulumirpc.ReadResponse{}, nil
 	}
 	out := &pulumirpc.ReadResponse{

@@ -102,7 +102,7 @@ func (d disk) file() native.Resource {
 			if err != nil {
 				return native.Found{}, err
 			}
-			return native.Found{Exists: true, ID: made["outputSha"].AsString(), Outputs: made}, nil
+			return native.Found{ID: made["outputSha"].AsString(), Outputs: made}, nil
 		},
 	}
 }

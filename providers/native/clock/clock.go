@@ -256,7 +256,7 @@ func (k clock) rotating() native.Resource {
 		},
 		Read: func(_ context.Context, c native.Call) (native.Found, error) {
 			due, err := time.Parse(time.RFC3339, c.State.Text("rotationRfc3339"))
-			return native.Found{Exists: err != nil || !k.now().After(due)}, nil
+			return native.Found{Absent: err == nil && k.now().After(due)}, nil
 		},
 		Import: func(_ context.Context, c native.Call) (native.Made, error) {
 			given, err := importRotation(c.ID)

@@ -153,9 +153,9 @@ func (d disk) create(_ context.Context, c native.Call) (native.Made, error) {
 func (d disk) read(_ context.Context, c native.Call) (native.Found, error) {
 	content, err := property.ReadFile(d.options.Path(c.Inputs.Text("filename")))
 	if errors.Is(err, fs.ErrNotExist) {
-		return native.Found{}, nil
+		return native.Found{Absent: true}, nil
 	}
-	return native.Found{Exists: hashes(content)["contentSha1"].AsString() == c.ID}, err
+	return native.Found{Absent: hashes(content)["contentSha1"].AsString() != c.ID}, err
 }
 
 func hashFields() []native.Field {

@@ -147,10 +147,10 @@ func (s *Stack) Refresh() bool {
 		URN: s.URN(), Name: "r", Type: s.Type, ID: s.ID, Inputs: s.Inputs, State: s.Outputs, Known: true,
 	})
 	require.NoError(s.t, err)
-	if found.Exists {
+	if !found.Absent {
 		s.ID, s.Inputs, s.Outputs = found.ID, found.Inputs, found.Properties
 	}
-	return found.Exists
+	return !found.Absent
 }
 
 // RequireUnchanged refreshes and requires that nothing has changed.
@@ -173,7 +173,7 @@ func (s *Stack) Import(id string) property.Map {
 func (s *Stack) TryImport(id string) error {
 	found, err := s.P.Read(s.t.Context(), providers.ReadRequest{URN: s.URN(), Name: "r", Type: s.Type, ID: id})
 	if err == nil {
-		require.True(s.t, found.Exists)
+		require.False(s.t, found.Absent)
 		s.ID, s.Inputs, s.Outputs = found.ID, found.Inputs, found.Properties
 	}
 	return err

@@ -190,7 +190,7 @@ func (s *simulation) read(ctx context.Context, c native.Call) (native.Found, err
 		ok, err = true, s.cloud.Put(ctx, r)
 	}
 	if !ok || err != nil {
-		return native.Found{}, err
+		return native.Found{Absent: true}, err
 	}
 	if s.weather.drift > 0 && s.weather.dice("drift", string(c.URN), fmt.Sprint(r.Generation)).Float64() < s.weather.drift {
 		r.Generation++
@@ -199,7 +199,7 @@ func (s *simulation) read(ctx context.Context, c native.Call) (native.Found, err
 			return native.Found{}, err
 		}
 	}
-	found := native.Found{Exists: true, Outputs: native.Outputs{}}
+	found := native.Found{Outputs: native.Outputs{}}
 	if !property.Equal(property.Of(r.Properties), property.Of(c.State.Value("properties").AsMap())) {
 		found.Outputs["properties"] = property.Of(r.Properties)
 	}

@@ -214,7 +214,7 @@ func renewed(r native.Resource, now func() time.Time, key string) native.Resourc
 		}
 	}
 	r.Read = func(_ context.Context, c native.Call) (native.Found, error) {
-		found := native.Found{Exists: true}
+		found := native.Found{}
 		if due(c, c.Inputs.Int("earlyRenewalHours")) {
 			found.Outputs = native.Outputs{"readyForRenewal": native.Bool(true)}
 		}

@@ -261,10 +261,10 @@ func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (i
 	})
 	var unhealthy *providers.InitError
 	if errors.As(err, &unhealthy) {
-		found = providers.ReadResponse{ID: cmp.Or(unhealthy.ID, n.value), Exists: true, Inputs: unhealthy.Inputs, Properties: unhealthy.Properties}
+		found = providers.ReadResponse{ID: cmp.Or(unhealthy.ID, n.value), Inputs: unhealthy.Inputs, Properties: unhealthy.Properties}
 		err = nil
 	}
-	if err != nil || !found.Exists || found.ID == "" {
+	if err != nil || found.Absent || found.ID == "" {
 		return "", err
 	}
 	for _, m := range []property.Map{found.Inputs, found.Properties} {

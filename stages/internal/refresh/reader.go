@@ -237,7 +237,7 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 	if err != nil {
 		return nil, "", diff, err
 	}
-	if res.ID == "" || !res.Exists {
+	if res.Absent {
 		return nil, stages.OpDelete, diff, nil
 	}
 	now = how.into
@@ -283,7 +283,7 @@ func (r *Reader) callRead(p providers.Provider, s *step.InProgress) (providers.R
 	}
 	r.Control.Warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
 	return providers.ReadResponse{
-		ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
+		ID: partial.ID, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
 		RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
 	}, partial.Reasons, nil
 }

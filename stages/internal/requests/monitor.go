@@ -383,7 +383,7 @@ func (m *monitor) Exists(ctx context.Context, req *stages.ExistsRequest) (*stage
 	if err != nil && !errors.As(err, &unhealthy) {
 		return nil, fmt.Errorf("reading %s %q: %w", req.Type, req.ID.AsString(), causeOf(ctx, err))
 	}
-	return &stages.ExistsReply{Exists: res.Exists || unhealthy != nil}, nil
+	return &stages.ExistsReply{Exists: unhealthy != nil || !res.Absent}, nil
 }
 
 func checkFailures(in []providers.CheckFailure) []stages.CheckFailure {

@@ -208,7 +208,7 @@ func (pf *performer) applyRead(s *InProgress) applied {
 			final.ID, final.Outputs, final.InitErrors = cmp.Or(partial.ID, final.ID), partial.Properties, partial.Reasons
 		case err != nil:
 			return Failed(err)
-		case !res.Exists:
+		case res.Absent:
 			return Failed(fmt.Errorf("resource '%s' does not exist", final.ID))
 		default:
 			final.ID, final.Outputs = cmp.Or(res.ID, final.ID), res.Properties
@@ -403,14 +403,14 @@ func (pf *performer) readForImport(s *InProgress, final *state.Resource) (provid
 	case errors.As(err, &partial):
 		final.InitErrors = partial.Reasons
 		res = providers.ReadResponse{
-			ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
+			ID: partial.ID, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
 			RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
 		}
 	case err != nil:
 		return res, err
 	}
 	switch {
-	case !res.Exists:
+	case res.Absent:
 		return res, fmt.Errorf("resource '%v' does not exist", id)
 	case !res.HasInputs:
 		return res, fmt.Errorf("provider does not support importing resources; please try updating the '%v' plugin", s.Type.Package())

@@ -164,7 +164,9 @@ func (p *Provider) Read(ctx context.Context, r *Resource, id string) (Object, er
 		return o, nil
 	case err != nil:
 		return Object{}, err
-	case !answer.Exists || answer.ID == "":
+	case answer.Validate() != nil:
+		return Object{}, answer.Validate()
+	case answer.Absent:
 		return Object{}, &NotFoundError{r.Token, id}
 	}
 	o := p.object(r, answer.ID, answer.Inputs, answer.Properties)
