@@ -53,7 +53,7 @@ func (a *assembly) join(r *standard.Run) (standard.Assembly, error) {
 	built := via(r, pipeline.ViaActor(diffed, own.Build), a.engine.Built)
 	joined := standard.Assembly{Drain: func(ctx context.Context, f pipeline.Flow[stages.Executed]) error { return a.finish(ctx, r, f) }}
 	if len(a.engine.Deleting.made) > 0 {
-		deletes := slot.NewGroup(a.engine.Deleting.name, a.engine.Deleting.made, r.Refuse)
+		deletes := slot.NewGroup(a.engine.Deleting.name, a.engine.Deleting.made, reports(r))
 		built, joined.Deleting = pipeline.Via(built, offer(deletes)), deletes.Pass
 	}
 	joined.Registrations = via(r, pipeline.ViaActor(built, own.Execute), a.engine.Executed)
@@ -63,17 +63,22 @@ func (a *assembly) join(r *standard.Run) (standard.Assembly, error) {
 // replaceIn replaces standard stages by the caller's.
 func (a *assembly) replaceIn(own *standard.Stages, r *standard.Run) error {
 	var errs [4]error
-	own.Import, errs[0] = slot.Replace("Import", a.operation, own.Import, a.engine.Replace.Import, r.Refuse)
-	own.Check, errs[1] = slot.Replace("Check", a.operation, own.Check, a.engine.Replace.Check, r.Refuse)
-	own.Analyze, errs[2] = slot.Replace("Analyze", a.operation, own.Analyze, a.engine.Replace.Analyze, r.Refuse)
-	own.Diff, errs[3] = slot.Replace("Diff", a.operation, own.Diff, a.engine.Replace.Diff, r.Refuse)
+	own.Import, errs[0] = slot.Replace("Import", a.operation, own.Import, a.engine.Replace.Import, reports(r))
+	own.Check, errs[1] = slot.Replace("Check", a.operation, own.Check, a.engine.Replace.Check, reports(r))
+	own.Analyze, errs[2] = slot.Replace("Analyze", a.operation, own.Analyze, a.engine.Replace.Analyze, reports(r))
+	own.Diff, errs[3] = slot.Replace("Diff", a.operation, own.Diff, a.engine.Replace.Diff, reports(r))
 	return errors.Join(errs[:]...)
+}
+
+// reports returns the functions that get what is found about the caller's stages.
+func reports(r *standard.Run) slot.Reports {
+	return slot.Reports{Refuse: r.Refuse, Slow: func(at urn.URN, text string) { r.Diagnose(at, stages.Info, text) }}
 }
 
 // via adds the stages of a slot to a flow.
 func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
 	for _, st := range s.made {
-		f = pipeline.Via(f, slot.Guard(s.name, st, r.Refuse))
+		f = pipeline.Via(f, slot.Guard(s.name, st, reports(r)))
 	}
 	return f
 }

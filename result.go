@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Result is what an operation did, or would do.
+// Result is what an operation did, or would do. An operation that could not begin has a nil result; the methods of that one find nothing.
 type Result struct {
 	Changes map[stages.Op]int
 	Outputs property.Map // of the stack
@@ -40,9 +40,8 @@ type Result struct {
 
 // Steps returns the executed steps, or those of a preview: each resource after what it refers to, in an order that does not depend
 // on timing. The first call sorts them, so a caller that reads only Changes does not pay for that. The caller must not change them.
-// An operation that did nothing has a nil result, which has no steps.
 func (r *Result) Steps() []stages.StepInfo {
-	if r == nil {
+	if r == nil || r.steps == nil {
 		return nil
 	}
 	return r.steps()
@@ -50,6 +49,9 @@ func (r *Result) Steps() []stages.StepInfo {
 
 // HasChanges reports whether anything but same, read and discard was counted (steps.md 8.3).
 func (r *Result) HasChanges() bool {
+	if r == nil {
+		return false
+	}
 	for op, n := range r.Changes {
 		switch op {
 		case stages.OpSame, stages.OpRead, stages.OpDiscard, stages.OpReadReplacement:
@@ -70,6 +72,9 @@ func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 // not to the program, if they come from those settings. changed returns the settings. It is called at most once, and only if it
 // matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
+	if r == nil || r.decided == nil {
+		return why.New(why.About{}, nil, why.Known{})
+	}
 	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Statement: r.statement, Declaration: r.files.Declaration, Settings: changed, Failures: r.failures})
 }
 

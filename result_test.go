@@ -24,3 +24,17 @@ func TestTheFailuresOfAnOperationAreSearchedOneByOne(t *testing.T) {
 	require.Equal(t, []advice.Advice{advice.On(advice.Unprotect, "urn:a")}, advice.Of(failed))
 	require.Empty(t, (&sluice.FailedError{Operation: "update", Canceled: true}).Unwrap())
 }
+
+// An operation that could not begin has no result, and callers may look at it all the same.
+func TestAResultThatIsNilHasNothing(t *testing.T) {
+	none, err := sluice.Preview(t.Context(), sluice.Options{})
+	require.Error(t, err)
+	require.Nil(t, none)
+	for _, r := range []*sluice.Result{none, {}} {
+		require.Empty(t, r.Steps())
+		require.False(t, r.HasChanges())
+		require.Nil(t, r.Why("urn:a"))
+		require.Empty(t, r.Decisions().Decisions)
+		require.Empty(t, r.DecisionsSince(nil).Decisions)
+	}
+}

@@ -76,6 +76,28 @@ func (e *SlotError) Error() string {
 	return fmt.Sprintf("stage %q in the slot %s: %s", e.Stage, e.Slot, e.Problem)
 }
 
+// StageFailedError reports that a stage that a caller put into the pipeline has returned an error of its own, and not that of Refuse. A preview
+// shows it and goes on, as with a refusal.
+type StageFailedError struct {
+	Slot  string // as the field of the engine
+	Stage string
+	Seq   int     // of the registration; 0 if it had none yet
+	URN   urn.URN // "" if it had none yet
+	Item  string  // what the stage worked on
+	Err   error
+}
+
+func (e *StageFailedError) Error() string {
+	text := fmt.Sprintf("stage %q in the slot %s", e.Stage, e.Slot)
+	if e.Item != "" && e.Item != string(e.URN) {
+		text += ", " + e.Item
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the error of the stage.
+func (e *StageFailedError) Unwrap() error { return e.Err }
+
 // InterruptedCreateError reports that a resource was not created because the outcome of an earlier create is unknown.
 type InterruptedCreateError struct {
 	URN urn.URN

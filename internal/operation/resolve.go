@@ -316,7 +316,7 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 			Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
 		})
 	}); p != nil {
-		err = p.AsError() // with the stack trace: the program is the user's
+		err = fmt.Errorf("the program: %w", panicked(p))
 	}
 	switch {
 	case err == nil:

@@ -268,13 +268,17 @@ type heardMonitor struct {
 }
 
 func (h *heardMonitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
-	h.masks.known.Learn(req.Inputs)
-	h.masks.known.LearnValue(req.ReplacementTrigger)
+	if req != nil { // the inner monitor refuses it
+		h.masks.known.Learn(req.Inputs)
+		h.masks.known.LearnValue(req.ReplacementTrigger)
+	}
 	return h.Monitor.Register(ctx, req)
 }
 
 func (h *heardMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
-	h.masks.known.Learn(req.Properties)
+	if req != nil {
+		h.masks.known.Learn(req.Properties)
+	}
 	return h.Monitor.Read(ctx, req)
 }
 
@@ -284,11 +288,15 @@ func (h *heardMonitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs p
 }
 
 func (h *heardMonitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
-	h.masks.known.Learn(req.Args)
+	if req != nil {
+		h.masks.known.Learn(req.Args)
+	}
 	return h.Monitor.Invoke(ctx, req)
 }
 
 func (h *heardMonitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
-	h.masks.known.Learn(req.Args)
+	if req != nil {
+		h.masks.known.Learn(req.Args)
+	}
 	return h.Monitor.Call(ctx, req)
 }

@@ -12,13 +12,13 @@ import (
 type Group[T Item] struct {
 	slot   string
 	stages []pipeline.Stage[T, T]
-	refuse Refuse
+	to     Reports
 	turn   *await.Slots // taken while a group passes
 }
 
-// NewGroup returns the group of the stages in the slot with this name. refuse is called as by [Guard].
-func NewGroup[T Item](slot string, stages []pipeline.Stage[T, T], refuse Refuse) *Group[T] {
-	return &Group[T]{slot: slot, stages: stages, refuse: refuse, turn: await.NewSlots(1)}
+// NewGroup returns the group of the stages in the slot with this name, guarded as by [Guard].
+func NewGroup[T Item](slot string, stages []pipeline.Stage[T, T], to Reports) *Group[T] {
+	return &Group[T]{slot: slot, stages: stages, to: to, turn: await.NewSlots(1)}
 }
 
 // Pass sends a group through the stages, and returns their error. Groups pass in the order of the calls.
@@ -36,7 +36,7 @@ func (g *Group[T]) Pass(ctx context.Context, items []T) error {
 		return nil
 	})
 	for _, st := range g.stages {
-		guarded := Guard(g.slot, st, g.refuse)
+		guarded := Guard(g.slot, st, g.to)
 		guarded.Idle = nil // only the end of the group is waited for
 		flow = pipeline.Via(flow, guarded)
 	}

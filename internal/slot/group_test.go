@@ -33,7 +33,7 @@ func TestGroupsPassOneAfterTheOther(t *testing.T) {
 				return emit(d)
 			},
 		}
-		g := slot.NewGroup("Deleting", []pipeline.Stage[stages.Deleting, stages.Deleting]{slow}, func(err error, _ bool) error { return err })
+		g := slot.NewGroup("Deleting", []pipeline.Stage[stages.Deleting, stages.Deleting]{slow}, slot.Reports{Refuse: func(err error, _ bool) error { return err }})
 		began := time.Now()
 		var all conc.WaitGroup
 		for _, name := range []string{"a", "b"} {

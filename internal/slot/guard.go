@@ -3,14 +3,16 @@ package slot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Item is an item that passes through slots.
@@ -19,34 +21,54 @@ type Item interface {
 	Identity() stages.Identity
 }
 
-// Refuse records the error of a stage. If it returns an error, the pipeline stops. If it returns nil and mayGoOn is true, the input of the stage
-// may go on.
-type Refuse func(err error, mayGoOn bool) error
+// Reports are the functions that get what a guard finds.
+type Reports struct {
+	// Refuse records the error of a stage. If it returns an error, the pipeline stops. If it returns nil and mayGoOn is true, the input of the stage
+	// may go on.
+	Refuse func(err error, mayGoOn bool) error
+	// Slow is called once for a stage that has not returned after [Patience]. The URN is that of the item, or "". Slow must not block. Nil drops it.
+	Slow func(at urn.URN, text string)
+}
 
 // guard enforces the rules on one stage.
 //
 // Invariant: an item is in has from the moment when the stage gets it until it is emitted, or until an error is returned for it.
 type guard[In, Out Item] struct {
-	slot   string
-	stage  pipeline.Stage[In, Out]
-	refuse Refuse
-	same   func(In) Out // makes the output from an input, if the stage passes its inputs on; nil if it makes the outputs
+	slot  string
+	stage pipeline.Stage[In, Out]
+	to    Reports
+	same  func(In) Out // makes the output from an input, if the stage passes its inputs on; nil if it makes the outputs
+	rules rules[In, Out]
 
-	mu  sync.Mutex // guards has
-	has map[stages.Identity]In
+	mu    sync.Mutex // guards has and watch
+	has   map[stages.Identity]*held[In, Out]
+	watch watch
+	spare sync.Pool // of *held[In, Out]
 
 	emitting *await.RWLock // held for reading while an item is emitted; guards ended
 	ended    bool
+	passing  atomic.Int64 // items that wait for room in the next step
 }
 
-// Guard returns a stage that wraps st and enforces the rules of the slot with this name. refuse is called with each error of the stage, and with
-// an error for each broken rule.
-func Guard[T Item](slot string, st pipeline.Stage[T, T], refuse Refuse) pipeline.Stage[T, T] {
-	return guarded(slot, st, refuse, func(in T) T { return in })
+// held is an item that the stage has.
+type held[In, Out Item] struct {
+	in   In
+	out  Out         // what the stage emits for it
+	goal stages.Goal // of in, as it was when the stage got it
+	work bool        // Run has not returned
+	tick int         // when the stage got it, by the clock of the watch
 }
 
-func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], refuse Refuse, same func(In) Out) pipeline.Stage[In, Out] {
-	g := &guard[In, Out]{slot: slot, stage: st, refuse: refuse, same: same, has: map[stages.Identity]In{}, emitting: await.NewRWLock()}
+// Guard returns a stage that wraps st and enforces the rules of the slot with this name. Each error of the stage, and an error for each broken rule,
+// is reported.
+func Guard[T Item](slot string, st pipeline.Stage[T, T], to Reports) pipeline.Stage[T, T] {
+	return guarded(slot, st, to, slotRules[T](), func(in T) T { return in })
+}
+
+func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], to Reports, rules rules[In, Out], same func(In) Out) pipeline.Stage[In, Out] {
+	g := &guard[In, Out]{
+		slot: slot, stage: st, to: to, same: same, rules: rules, has: map[stages.Identity]*held[In, Out]{}, emitting: await.NewRWLock(),
+	}
 	out := st
 	out.Run, out.Flush, out.Idle, out.Abandon = g.work, g.flush, nil, g.abandon
 	if st.Flush != nil {
@@ -59,26 +81,28 @@ func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], refuse Refus
 func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out]) error {
 	id := in.Identity()
 	g.take(id, in)
-	done := false
+	kept := false
 	defer func() {
-		if !done {
-			g.drop(id) // the pipeline rejects it
+		if kept {
+			g.keep(id)
+		} else {
+			g.free(g.drop(id)) // the pipeline rejects it
 		}
 	}()
 	if err := g.stage.Run(ctx, in, g.emit(emit)); err != nil {
-		if err := g.refuse(err, g.same != nil); err != nil || !g.holds(id) {
+		if err := g.to.Refuse(g.named(ctx, id, in.String(), err), g.same != nil); err != nil || !g.holds(id) {
 			return err
 		}
 		return g.emit(emit)(g.same(in))
 	}
 	if g.stage.Flush != nil || !g.holds(id) || id.IsSettled() {
-		done = g.stage.Flush != nil
+		kept = g.stage.Flush != nil
 		return nil
 	}
 	if ctx.Err() != nil {
 		return pipeline.ErrStopped // which explains why it was not emitted
 	}
-	return g.broken(id, "it has not emitted %s; emit each item once, or return an error for it", in)
+	return g.broken(id, fmt.Sprintf("it has not emitted %s; emit each item once, or return an error for it", in))
 }
 
 // emit returns the emit function for the stage.
@@ -87,17 +111,41 @@ func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
 		g.emitting.RLock()
 		defer g.emitting.RUnlock()
 		id := v.Identity()
+		h := g.drop(id)
 		switch {
-		case (g.drop(id) || id.Enters()) && !g.ended:
+		case (h != nil || id.Enters()) && !g.ended:
+			if err := g.judge(id, h, v); err != nil {
+				return err
+			}
+			g.passing.Add(1)
+			defer g.passing.Add(-1)
 			return emit(v)
 		case g.ended:
 			return pipeline.ErrStopped
 		case !id.Owes() && id.Seq() == 0:
-			return g.broken(id, "it emitted %s without its PendingReply; emit what came in, changed", v)
+			return g.broken(id, fmt.Sprintf("it emitted %s without its PendingReply; emit what came in, changed", v))
 		}
-		return g.broken(id, "it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
-			"the number and the URN that it came with", v)
+		return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
+			"the number and the URN that it came with", v))
 	}
+}
+
+// judge returns an error, and rejects the item, if the stage has changed what it may not change. h is nil for an item that the stage has made.
+func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) error {
+	if h == nil {
+		return nil
+	}
+	defer g.free(h)
+	h.out = v
+	problem := g.rules.broken(h)
+	if problem == "" {
+		return nil
+	}
+	err := g.broken(id, problem)
+	if r, ok := any(h.in).(pipeline.Rejecter); ok {
+		r.Reject(err)
+	}
+	return err
 }
 
 // idle is called when no input waits. The program might wait for an item that the stage keeps.
@@ -124,8 +172,11 @@ func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) err
 
 // letGo calls a function of the stage that has to emit all items that the stage keeps.
 func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[Out]) error, emit pipeline.Emit[Out]) error {
-	if err := f(ctx, g.emit(emit)); err != nil {
-		if err := g.refuse(err, g.same != nil); err != nil {
+	g.aside(name)
+	err := f(ctx, g.emit(emit))
+	g.aside("")
+	if err != nil {
+		if err := g.to.Refuse(g.named(ctx, stages.Identity{}, "its "+name, err), g.same != nil); err != nil {
 			return err
 		}
 		for _, in := range g.kept() {
@@ -140,7 +191,7 @@ func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.
 		if ctx.Err() != nil && first == nil {
 			return pipeline.ErrStopped
 		}
-		err := g.broken(in.Identity(), "its "+name+" has not emitted %s, which it keeps", in)
+		err := g.broken(in.Identity(), fmt.Sprintf("its %s has not emitted %s, which it keeps", name, in))
 		if first == nil {
 			first = err
 		}
@@ -165,24 +216,57 @@ func (g *guard[In, Out]) abandon(reason error) {
 
 // end waits until nothing is being emitted, and prevents more.
 func (g *guard[In, Out]) end() {
+	g.mu.Lock()
+	g.watch.stop()
+	g.mu.Unlock()
 	g.emitting.Lock()
 	defer g.emitting.Unlock()
 	g.ended = true
 }
 
+// take records that the stage has got an item.
 func (g *guard[In, Out]) take(id stages.Identity, in In) {
+	h, _ := g.spare.Get().(*held[In, Out])
+	if h == nil {
+		h = &held[In, Out]{}
+	}
+	h.in, h.work = in, true
+	if goal := g.rules.goal(&h.in); goal != nil {
+		h.goal = *goal
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.has[id] = in
+	h.tick = g.watch.tick
+	g.has[id] = h
+	if g.to.Slow != nil {
+		g.watch.start(g.look)
+	}
 }
 
-// drop removes an item, and reports whether the stage had it.
-func (g *guard[In, Out]) drop(id stages.Identity) bool {
+// drop removes an item and returns it, nil if the stage does not have it.
+func (g *guard[In, Out]) drop(id stages.Identity) *held[In, Out] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, ok := g.has[id]
+	h := g.has[id]
 	delete(g.has, id)
-	return ok
+	return h
+}
+
+// free makes a record of an item that the stage does not have any more ready for another one.
+func (g *guard[In, Out]) free(h *held[In, Out]) {
+	if h != nil {
+		*h = held[In, Out]{}
+		g.spare.Put(h)
+	}
+}
+
+// keep records that Run has returned, and the stage may have kept the item.
+func (g *guard[In, Out]) keep(id stages.Identity) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h := g.has[id]; h != nil {
+		h.work = false
+	}
 }
 
 func (g *guard[In, Out]) holds(id stages.Identity) bool {
@@ -196,19 +280,89 @@ func (g *guard[In, Out]) holds(id stages.Identity) bool {
 func (g *guard[In, Out]) kept() []In {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for id := range g.has {
+	var list []In
+	for id, h := range g.has {
 		if id.IsSettled() {
 			delete(g.has, id)
+			continue
 		}
+		list = append(list, h.in)
 	}
-	return slices.SortedFunc(maps.Values(g.has), func(a, b In) int {
+	slices.SortFunc(list, func(a, b In) int {
 		return cmp.Or(cmp.Compare(a.Identity().Seq(), b.Identity().Seq()), cmp.Compare(a.String(), b.String()))
 	})
+	return list
 }
 
 // broken returns the error for a broken rule.
-func (g *guard[In, Out]) broken(id stages.Identity, format string, item fmt.Stringer) error {
-	return g.refuse(&stages.SlotError{
-		Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: fmt.Sprintf(format, item),
-	}, false)
+func (g *guard[In, Out]) broken(id stages.Identity, problem string) error {
+	return g.to.Refuse(&stages.SlotError{Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: problem}, false)
+}
+
+// named returns the error of a stage, with the stage and the item if it names none. The end of the run is no error of the stage.
+func (g *guard[In, Out]) named(ctx context.Context, id stages.Identity, item string, err error) error {
+	switch e := err.(type) {
+	case *stages.RefusedError:
+		return err
+	case interface{ Unwrap() []error }:
+		if ends(ctx, err) {
+			return err
+		}
+		var all []error
+		for _, part := range e.Unwrap() {
+			all = append(all, g.named(ctx, id, item, part))
+		}
+		return errors.Join(all...)
+	}
+	if ends(ctx, err) {
+		return err
+	}
+	return &stages.StageFailedError{Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Item: item, Err: err}
+}
+
+// aside records that a function runs instead of Run; "" for none.
+func (g *guard[In, Out]) aside(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watch.aside, g.watch.since = name, g.watch.tick
+	if name != "" && g.to.Slow != nil {
+		g.watch.start(g.look)
+	}
+}
+
+// look names the stage if it has not returned for too long. Of several items, it names the first.
+func (g *guard[In, Out]) look() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watch.runs = false
+	if g.watch.over {
+		return
+	}
+	g.watch.tick++
+	var late *held[In, Out]
+	works := g.watch.aside != ""
+	for _, h := range g.has {
+		works = works || h.work
+		if h.work && g.watch.isLate(h.tick) && (late == nil || comesFirst(h.in, late.in)) {
+			late = h
+		}
+	}
+	switch {
+	case g.passing.Load() > 0: // it may wait for the next stage
+	case g.watch.aside != "" && g.watch.isLate(g.watch.since):
+		g.name(stages.Identity{}, fmt.Sprintf("its %s has not returned", g.watch.aside))
+		return
+	case late != nil:
+		g.name(late.in.Identity(), fmt.Sprintf("it has not returned from %s", late.in))
+		return
+	}
+	if works {
+		g.watch.start(g.look)
+	}
+}
+
+// name reports what the stage is late with.
+func (g *guard[In, Out]) name(id stages.Identity, what string) {
+	g.watch.over = true
+	g.to.Slow(id.URN(), fmt.Sprintf("stage %q in the slot %s: %s for %v; the operation waits for it", g.stage.Name, g.slot, what, Patience))
 }

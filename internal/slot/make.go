@@ -35,16 +35,17 @@ type Replacer[In, Out any] = func(op stages.Operation, standard pipeline.Stage[I
 
 // Replace returns the replacement of the standard stage with this name, or the standard stage itself if there is no replacer.
 func Replace[In, Out Item](
-	name string, op stages.Operation, standard pipeline.Stage[In, Out], replacer Replacer[In, Out], refuse Refuse,
+	name string, op stages.Operation, standard pipeline.Stage[In, Out], replacer Replacer[In, Out], to Reports,
 ) (pipeline.Stage[In, Out], error) {
 	if replacer == nil {
 		return standard, nil
 	}
+	rules, standard := placeRules(standard)
 	st, err := usable(func() pipeline.Stage[In, Out] { return replacer(op, standard) })
 	if err != nil {
 		return st, fmt.Errorf("the stage in place of the standard stage %s: %w", name, err)
 	}
-	return guarded(name, st, refuse, nil), nil
+	return guarded(name, st, to, rules, nil), nil
 }
 
 // usable returns the stage of a constructor, or an error if the constructor panics or the stage is not complete.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/sluice-iac/sluice/pipeline"
@@ -25,6 +26,8 @@ const crowds = 20
 //   - Kept items are emitted when nothing else comes, because the program may wait for them.
 //   - The result for an item does not depend on whether others wait behind it, and nothing is left over from an earlier operation.
 //   - The end of the context ends the stage, and no item is lost.
+//   - What a slot does not let a stage change stays as it is, and so do the goals and the recorded states that items share.
+//   - Each function returns within five seconds.
 //   - Items may come from many goroutines. Run the test with -race.
 func Check[T Item](t testing.TB, newStage Stage[T], items func() []T) {
 	t.Helper()
@@ -45,8 +48,16 @@ func check[In, Out Item](t testing.TB, newRun func(stages.RunInfo) *run[In, Out]
 		return
 	}
 	preview, update := stages.RunInfo{DryRun: true}, stages.RunInfo{}
-	first := newRun(preview).do(t.Context(), together, all())
+	shared := all()
+	before := contents(shared)
+	first, returned := prompt(t, newRun(preview), shared)
+	if !returned {
+		return
+	}
 	requireRules(t, "a preview", first, true)
+	if len(first.Broken) == 0 {
+		requireSame(t, before, contents(shared))
+	}
 	if isGrouped[In]() {
 		groups := newRun(preview)
 		groups.do(t.Context(), together, all())
@@ -79,6 +90,93 @@ func check[In, Out Item](t testing.TB, newRun func(stages.RunInfo) *run[In, Out]
 		}
 		requireRules(t, fmt.Sprintf("a context that ends after %d items", after), r.do(ctx, together, all()), false)
 		cancel()
+	}
+}
+
+// prompt passes all items to a stage, and fails the test if it does not return.
+func prompt[In, Out Item](t testing.TB, r *run[In, Out], items []In) (result Result[Out], returned bool) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	returned = true
+	r.late = func(text string) {
+		returned = false
+		t.Errorf("%s", text)
+		cancel()
+	}
+	return r.do(ctx, together, items), returned
+}
+
+// field is a field of something that items share with the engine and with each other.
+type field struct {
+	item fmt.Stringer
+	name string
+	text string // of its value, with all that it contains
+}
+
+// contents describes the goals, the recorded states and the steps of items.
+func contents[T Item](items []T) []field {
+	var all []field
+	for _, item := range items {
+		for _, part := range sharedParts(item) {
+			v := reflect.ValueOf(part)
+			if v.IsNil() {
+				continue
+			}
+			v = v.Elem()
+			for i := range v.NumField() {
+				in := v.Field(i)
+				if in.Kind() == reflect.Pointer && !in.IsNil() && in.Elem().Kind() != reflect.Struct {
+					in = in.Elem()
+				}
+				all = append(all, field{item, v.Type().Name() + "." + v.Type().Field(i).Name, fmt.Sprintf("%+v", in)})
+			}
+		}
+	}
+	return all
+}
+
+// sharedParts returns pointers to what an item shares.
+func sharedParts(item any) []any {
+	switch i := item.(type) {
+	case stages.Registered:
+		return []any{i.Goal, i.Read}
+	case stages.Located:
+		return append(sharedParts(i.Registered), i.Old)
+	case stages.Checked:
+		return sharedParts(i.Located)
+	case stages.Analyzed:
+		return sharedParts(i.Located)
+	case stages.Diffed:
+		return sharedParts(i.Located)
+	case stages.Built:
+		return append(sharedParts(i.Located), steps(i.Steps())...)
+	case stages.Executed:
+		return steps(i.Steps)
+	case stages.Deleting:
+		return []any{i.Old}
+	case stages.Deleted:
+		return []any{i.Old}
+	}
+	return nil
+}
+
+func steps(list []*stages.Decision) []any {
+	var all []any
+	for _, s := range list {
+		all = append(all, s)
+	}
+	return all
+}
+
+// requireSame fails the test if a stage has changed what others share.
+func requireSame(t testing.TB, before, after []field) {
+	t.Helper()
+	for i, was := range before {
+		if is := after[i]; is.text != was.text {
+			t.Errorf("%s: the stage has changed %s in place, from %s to %s, and others share it; make a copy, change that, and emit the item with it",
+				was.item, was.name, was.text, is.text)
+		}
 	}
 }
 

@@ -90,7 +90,8 @@ type run[In, Out Item] struct {
 
 	mu     sync.Mutex // guards the rest
 	result Result[Out]
-	seen   func() // is called when an item has come out; nil for nothing
+	seen   func()            // is called when an item has come out; nil for nothing
+	late   func(text string) // is called when the stage does not return; nil for nothing
 }
 
 // inSlot returns a run of a stage in a slot.
@@ -101,7 +102,7 @@ func inSlot[T Item](info stages.RunInfo, newStage Stage[T]) *run[T, T] {
 		if err != nil {
 			return st, err
 		}
-		return slot.Guard(slotOf[T](), made[0], r.refuse), nil
+		return slot.Guard(slotOf[T](), made[0], r.reports()), nil
 	}
 	return r
 }
@@ -118,7 +119,7 @@ func inPlace[In, Out Item](info stages.RunInfo, newStage Replacement[In, Out], s
 			}
 			return emit(out)
 		}}
-		return slot.Replace(name, r.operation, own, newStage, r.refuse)
+		return slot.Replace(name, r.operation, own, newStage, r.reports())
 	}
 	return r
 }
@@ -140,6 +141,16 @@ func (r *run[In, Out]) diagnose(at urn.URN, s stages.Severity, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Diagnosed = append(r.result.Diagnosed, stages.LogMessage{Severity: s, URN: at, Message: text})
+}
+
+func (r *run[In, Out]) reports() slot.Reports { return slot.Reports{Refuse: r.refuse, Slow: r.slow} }
+
+// slow handles a stage that does not return.
+func (r *run[In, Out]) slow(at urn.URN, text string) {
+	r.diagnose(at, stages.Info, text)
+	if r.late != nil {
+		r.late(text)
+	}
 }
 
 // refuse handles the errors of stages as an engine does.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,7 +33,8 @@ func run(f func(stages.Located, emitting) error) stagestest.Stage[stages.Located
 func things() []stages.Located {
 	var out []stages.Located
 	for i := range 4 {
-		out = append(out, stagestest.Resource{Name: fmt.Sprint("thing", i), Seq: i + 1, Recorded: i%2 == 0}.Located())
+		ignores := func(g *stages.Goal) { g.IgnoreChanges = []string{"size"} }
+		out = append(out, stagestest.Resource{Name: fmt.Sprint("thing", i), Seq: i + 1, Recorded: i%2 == 0, Change: ignores}.Located())
 	}
 	return out
 }
@@ -111,9 +113,27 @@ func TestCheckFindsTheRulesThatAStageBreaks(t *testing.T) {
 		stage stagestest.Stage[stages.Located]
 		text  string
 	}{
-		"forgets":         {run(func(stages.Located, emitting) error { return nil }), "it has not emitted"},
-		"repeats":         {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), emit(l)) }), "which it has emitted before"},
-		"renames":         {run(func(l stages.Located, emit emitting) error { l.URN += "x"; return emit(l) }), "or never got"},
+		"forgets": {run(func(stages.Located, emitting) error { return nil }), "it has not emitted"},
+		"repeats": {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), emit(l)) }), "which it has emitted before"},
+		"renames": {run(func(l stages.Located, emit emitting) error { l.URN += "x"; return emit(l) }), "or never got"},
+		"changes a goal in place": {run(func(l stages.Located, emit emitting) error {
+			if l.Goal != nil {
+				l.Goal.Protect = new(bool)
+			}
+			return emit(l)
+		}), "it changed Protect in the goal of"},
+		"changes a list of a goal in place": {run(func(l stages.Located, emit emitting) error {
+			if l.Goal != nil && len(l.Goal.IgnoreChanges) > 0 {
+				l.Goal.IgnoreChanges[0] = "other"
+			}
+			return emit(l)
+		}), "the stage has changed Goal.IgnoreChanges in place, from [size] to [other]"},
+		"changes a recorded state in place": {run(func(l stages.Located, emit emitting) error {
+			if l.Old != nil {
+				l.Old.Protect = true
+			}
+			return emit(l)
+		}), "the stage has changed Resource.Protect in place, from false to true"},
 		"forgets reads":   {run(func(l stages.Located, emit emitting) error { l.Goal.Protect = nil; return emit(l) }), "the stage has panicked"},
 		"forgets the new": {run(func(l stages.Located, emit emitting) error { _ = l.Old.ID; return emit(l) }), "the stage has panicked"},
 		"remembers": {run(func(l stages.Located, emit emitting) error {
@@ -153,6 +173,21 @@ func TestCheckFindsTheRulesThatAStageBreaks(t *testing.T) {
 			require.Contains(t, strings.Join(f.texts, "\n"), c.text)
 		})
 	}
+}
+
+// By the clock of the test, nothing takes any time but the stage.
+func TestCheckNamesAStageThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &failures{TB: t}
+		stagestest.Check(f, of(located{Name: "mine", Run: func(ctx context.Context, l stages.Located, emit emitting) error {
+			if l.URN.Name() == "thing2" {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			return emit(l)
+		}}), things)
+		require.Equal(t, []string{`stage "mine" in the slot Located: it has not returned from urn:pulumi:dev::shop::test:index:Thing::thing2 for 5s; the operation waits for it`}, f.texts)
+	})
 }
 
 func TestItemsOfACheckDiffer(t *testing.T) {

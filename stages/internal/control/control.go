@@ -282,28 +282,33 @@ func (c *Control) Refuse(err error, mayGoOn bool) error {
 		return err
 	}
 	if refused, only := refusals(err); mayGoOn && only && c.DryRun() {
-		for _, e := range refused {
-			c.Fail(0, e.URN, 0, e)
+		for _, f := range refused {
+			c.Fail(f.Seq, f.URN, 0, f.Err)
 		}
 		return nil
 	}
 	var refused *stages.RefusedError
 	l := stages.Located{}
 	var broken *stages.SlotError
+	var failed *stages.StageFailedError
 	switch {
 	case errors.As(err, &refused):
 		l.URN = refused.URN
 	case errors.As(err, &broken):
 		l.URN, l.Seq = broken.URN, broken.Seq
+	case errors.As(err, &failed):
+		l.URN, l.Seq = failed.URN, failed.Seq
 	}
 	return c.Bail(l, 0, err)
 }
 
-// refusals returns the refusals in an error, and whether it has nothing else.
-func refusals(err error) (all []*stages.RefusedError, only bool) {
+// refusals returns the refusals and failures of a stage in an error, and whether it has nothing else.
+func refusals(err error) (all []stages.Failure, only bool) {
 	switch e := err.(type) {
 	case *stages.RefusedError:
-		return []*stages.RefusedError{e}, true
+		return []stages.Failure{{URN: e.URN, Err: e}}, true
+	case *stages.StageFailedError:
+		return []stages.Failure{{Seq: e.Seq, URN: e.URN, Err: e}}, true
 	case interface{ Unwrap() []error }:
 		only = true
 		for _, part := range e.Unwrap() {

@@ -123,8 +123,16 @@ func (m *monitor) checkMemory() error {
 	return stages.ErrShutDown
 }
 
+// nilRequest returns the error for a program that makes a request without saying what it requests.
+func nilRequest(method string) error {
+	return stages.Invalid("%s has got nil; give it what it asks for", method)
+}
+
 // Register submits a registration and waits for its outcome.
 func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	if req == nil {
+		return nil, nilRequest("Register")
+	}
 	if err := m.enterNew(); err != nil {
 		return nil, err
 	}
@@ -158,6 +166,9 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 
 // Read submits a read and waits for its outcome.
 func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	if req == nil {
+		return nil, nilRequest("Read")
+	}
 	if err := m.enterNew(); err != nil {
 		return nil, err
 	}
@@ -255,11 +266,17 @@ func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error
 
 // Omit records that the program declares a resource and does not register it.
 func (m *monitor) Omit(_ context.Context, req *stages.RegisterRequest, because []urn.URN) urn.URN {
+	if req == nil {
+		return ""
+	}
 	return m.admission.omissions.Add(req, because)
 }
 
 // RegisterStackTransform adds a transform for every later registration.
 func (m *monitor) RegisterStackTransform(_ context.Context, t stages.Transform) error {
+	if t == nil {
+		return nilRequest("RegisterStackTransform")
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.transforms = append(m.transforms, t)
@@ -268,6 +285,9 @@ func (m *monitor) RegisterStackTransform(_ context.Context, t stages.Transform) 
 
 // RegisterInvokeTransform adds a transform for every later invoke.
 func (m *monitor) RegisterInvokeTransform(_ context.Context, t stages.InvokeTransform) error {
+	if t == nil {
+		return nilRequest("RegisterInvokeTransform")
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.invokes = append(m.invokes, t)
@@ -301,6 +321,9 @@ func (m *monitor) WaitForShutdown(ctx context.Context) error {
 
 // Invoke calls a function of a provider (protocol.md 4.6). An error goes to the program and does not stop the run.
 func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
+	if req == nil {
+		return nil, nilRequest("Invoke")
+	}
 	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
@@ -358,6 +381,9 @@ const existsName = "exists"
 
 // Exists reads an object. An error goes to the program and does not stop the run.
 func (m *monitor) Exists(ctx context.Context, req *stages.ExistsRequest) (*stages.ExistsReply, error) {
+	if req == nil {
+		return nil, nilRequest("Exists")
+	}
 	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
@@ -424,6 +450,9 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.
 func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
+	if req == nil {
+		return nil, nilRequest("Call")
+	}
 	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
