@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/internal/platform/memory"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
@@ -62,6 +63,10 @@ type Options struct {
 	// nothing. Operations with the same Limits share the budgets.
 	ReadLimit int
 	Limits    *providers.Limits
+	// MemoryLimit is how many bytes the operation may add to the memory of the process; 0 is no limit. When what the program has registered takes
+	// half of them, the operation fails and stops: the other half is for recording that. What the process had in use before does not count, but
+	// what else it does meanwhile does.
+	MemoryLimit uint64
 	// Answers answer the calls of Check and Diff that a preview with the same Answers has made before. Such a preview and its update need the same
 	// Entropy. nil calls the providers each time.
 	Answers *providers.Answers
@@ -210,7 +215,7 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 		},
 		Directory: o.Directory, Mode: k.mode, Judges: stages.Judges{Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit}, Autonamer: o.Autonamer,
 		Pace: stages.Pace{Workers: o.workers(k), Admit: o.Interrupts.admit}, PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
-		IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
+		Memory: stages.Memory{Limit: o.MemoryLimit, Before: memory.Taken()}, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		Legacy:  stages.Legacy{Diff: o.Legacy.Diff, RefreshDiff: o.Legacy.RefreshDiff},
 		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,
 	}

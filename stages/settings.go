@@ -36,6 +36,7 @@ type Settings struct {
 	Plan     *state.Plan
 	MakePlan bool
 
+	Memory          Memory
 	ContinueOnError bool
 	IgnoreProtect   bool
 	// ReplaceDependsOn makes a delete-before-replace take along the resources that depend on a member of it by dependsOn alone, and not only those
@@ -55,6 +56,12 @@ type Settings struct {
 	Seeds func(u urn.URN) []byte
 	// MonitorAddress returns the address of a gRPC server that offers the run's Monitor.
 	MonitorAddress func() (string, error)
+}
+
+// Memory bounds what a run may add to the memory of the process.
+type Memory struct {
+	Limit  uint64 // in bytes; 0 is none
+	Before uint64 // what the process had in use when the operation began
 }
 
 // Pace bounds how fast decisions are executed.

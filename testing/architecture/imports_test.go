@@ -41,6 +41,8 @@ const (
 	manuals = "internal/text/manual"
 	// The processor time of this process, for measurements and for detecting hangs.
 	cputime = "internal/platform/cputime"
+	// The memory of this process, for the engine that bounds what an operation adds to it.
+	memoryInUse = "internal/platform/memory"
 	// Texts in JSON, for packages that make their own values of them.
 	jsonScan = "internal/text/jsonscan"
 	// The lines of a program that give properties, for the engine that explains them.
@@ -54,12 +56,12 @@ var allowed = map[string][]string{
 	"advice":    {"urn"},
 	"state":     {"urn", "advice", "property", "graph", await, processes, private, keyStore, paces, printables, jsonScan},
 	"providers": {"urn", "advice", "property", await, processes, peers, paces},
-	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
+	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison, memoryInUse},
 	// It enforces the rules for stages with the engine's code.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
-	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing", statements},
+	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing", statements, memoryInUse},
 	// Host is above the engine: it hosts what the engine calls.
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.

@@ -22,7 +22,7 @@ func NewAdmission(
 	intake := await.NewMailbox[stages.Submitted]()
 	ad := &Admission{
 		control: c, outputs: outputs, omissions: omissions, access: a, registered: o, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
-		intake: intake, Directory: s.Directory, MonitorAddress: s.MonitorAddress,
+		intake: intake, Directory: s.Directory, Memory: s.Memory, MonitorAddress: s.MonitorAddress,
 	}
 	ad.monitor = newMonitor(ad)
 	return ad
@@ -43,6 +43,7 @@ type Admission struct {
 	intake     *await.Mailbox[stages.Submitted]
 
 	Directory      string
+	Memory         stages.Memory
 	MonitorAddress func() (string, error)
 }
 

@@ -2,10 +2,11 @@ package requests
 
 import (
 	"fmt"
-	"math"
-	"runtime/metrics"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluice-iac/sluice/internal/platform/memory"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // memoryCheck bounds how often the memory is checked. Programs register many resources in a millisecond only if these are small.
@@ -21,27 +22,22 @@ func (c *memoryCheck) isDue() bool {
 	return now >= due && c.next.CompareAndSwap(due, now+int64(time.Millisecond))
 }
 
-// memory has the bytes that the process uses, and the limit. A limit of [math.MaxInt64] is none.
-type memory struct{ used, limit uint64 }
-
-// memoryNow reads the bytes that the garbage collector has last found in use, with the stacks of the waiting requests, and the
-// limit of the collector (GOMEMLIMIT, or the one that the command line has chosen for the machine). It costs about a microsecond.
-func memoryNow() memory {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
-	metrics.Read(samples)
-	return memory{used: samples[0].Value.Uint64() + samples[1].Value.Uint64(), limit: samples[2].Value.Uint64()}
+// memoryNow returns what an operation has added to the memory of the process until now.
+func memoryNow(m stages.Memory) uint64 {
+	live := memory.Live()
+	return live - min(live, m.Before)
 }
 
-// full returns an error if the memory in use leaves no room for another resource. The rest is for admitted requests: their outputs
+// full returns an error if what has been added leaves no room for another resource. The rest is for admitted requests: their outputs
 // and records, and the checkpoint at the end, which is as long as everything together. A process that the system kills for its
 // memory would leave a state that does not fit into it either.
-func (m memory) full() error {
-	if m.limit == math.MaxInt64 || m.used <= m.limit/2 {
+func full(added, limit uint64) error {
+	if limit == 0 || added <= limit/2 {
 		return nil
 	}
 	return fmt.Errorf("there is too little memory for more resources: what the program has registered takes %.1f of %.1f GB, and the rest "+
 		"is needed to record it; keep long texts in files, as assets, split the stack, or use a machine with more memory",
-		gigabytes(m.used), gigabytes(m.limit))
+		gigabytes(added), gigabytes(limit))
 }
 
 func gigabytes(n uint64) float64 { return float64(n) / 1e9 }

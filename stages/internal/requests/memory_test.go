@@ -5,22 +5,23 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/stages"
 )
 
 func TestHalfOfTheMemoryIsForProgramsAndTheRestForRecording(t *testing.T) {
-	require.NoError(t, memory{used: 1 << 40, limit: math.MaxInt64}.full(), "no limit")
-	require.NoError(t, memory{used: 500, limit: 1000}.full())
-	require.ErrorContains(t, memory{used: 6e9, limit: 10e9}.full(), "takes 6.0 of 10.0 GB")
+	require.NoError(t, full(1<<40, 0), "no limit")
+	require.NoError(t, full(500, 1000))
+	require.ErrorContains(t, full(6e9, 10e9), "takes 6.0 of 10.0 GB")
 }
 
-func TestTheMemoryInUseIsKnown(t *testing.T) {
-	m := memoryNow()
-	require.Positive(t, m.limit)
-	require.LessOrEqual(t, m.used, uint64(math.MaxInt64))
+func TestOnlyWhatTheOperationHasAddedCounts(t *testing.T) {
+	require.Zero(t, memoryNow(stages.Memory{Before: math.MaxUint64}))
+	require.LessOrEqual(t, memoryNow(stages.Memory{}), uint64(math.MaxInt64))
 }
 
 func BenchmarkMemoryNow(b *testing.B) {
 	for b.Loop() {
-		_ = memoryNow()
+		_ = memoryNow(stages.Memory{})
 	}
 }

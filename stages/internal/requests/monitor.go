@@ -109,10 +109,11 @@ func (m *monitor) Info() stages.RunInfo { return m.admission.control.Info }
 // checkMemory stops the run if there is no memory for another resource. The program cannot handle that error: the resources that it
 // then leaves out would be deleted.
 func (m *monitor) checkMemory() error {
-	if !m.memory.isDue() {
+	limit := m.admission.Memory
+	if limit.Limit == 0 || !m.memory.isDue() {
 		return nil
 	}
-	err := memoryNow().full()
+	err := full(memoryNow(limit), limit.Limit)
 	if err == nil {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"runtime/debug"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
@@ -108,7 +110,17 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.plan == nil),
 		StackOutputs: predicted(o.predicted, s.Backend.StackOutputs), StackResources: s.Backend.StackResources,
 		Answers: o.answers.preview, Recorded: o.answers.recorded, Entropy: o.answers.entropy,
+		MemoryLimit: memoryLimit(),
 	}
+}
+
+// memoryLimit returns the limit of the garbage collector, which the start of sluice has set; 0 for none.
+func memoryLimit() uint64 {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return uint64(limit)
 }
 
 // addFlags adds the options set by flags and the environment.
