@@ -109,7 +109,7 @@ type LockedOptions struct {
 //	})
 //
 // Each operation within f that records on the stack is written into its history when it ends, whether or not it succeeds, with
-// those settings that are not secret. Previews are not written. The stack must not be used after f has returned.
+// those settings that are not secret. Previews are not written. The setting [backend.HistoryKey] in the operation's Config bounds the history. The stack must not be used after f has returned.
 //
 // The lock is released however f ends, also after a panic. The error wraps the error of f, errors of the history and of the
 // release, and a [*lock.LostError] if the lock was lost meanwhile. If somebody else has the lock, the error is a [*lock.HeldError],
@@ -190,11 +190,12 @@ func (s lockedStack) Ended(ctx context.Context, e sluice.Ended) {
 	for op, n := range e.Changes {
 		entry.ResourceChanges[string(op)] = n
 	}
-	var err error
+	var err, wrong error
 	if entry.Config, err = withoutSecrets(e.Config); err == nil {
+		entry.Keep, wrong = backend.KeptHistory(e.Config[backend.HistoryKey].Text)
 		err = s.WriteHistory(context.WithoutCancel(ctx), entry)
 	}
-	s.chronicle.note(err)
+	s.chronicle.note(errors.Join(wrong, err))
 }
 
 // withoutSecrets returns the settings that are not secret, as JSON (state.md 6.5).
@@ -222,7 +223,7 @@ func (c *chronicle) note(err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.err = errors.Join(c.err, fmt.Errorf("the operation has ended and is not in the history: %w", err))
+	c.err = errors.Join(c.err, fmt.Errorf("the operation has ended, and its history is not as it should be: %w", err))
 }
 
 func (c *chronicle) failure() error {

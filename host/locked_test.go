@@ -103,6 +103,51 @@ func TestLockedRunsOperationsAndWritesTheHistory(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A controller writes a history without end unless it has a limit.
+func TestTheHistoryAndTheBackupsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	b := openDir(t, dir)
+	cloud := providertest.NewCloud(providertest.Options{})
+	files := func(kind string) int {
+		found, err := filepath.Glob(filepath.Join(dir, ".pulumi", kind, "shop", "dev", "*"))
+		require.NoError(t, err)
+		return len(found)
+	}
+	update := func(setting string, names ...string) error {
+		return host.Locked(t.Context(), b, "dev", created, func(ctx context.Context, s backend.Stack) error {
+			o := optionsOn(s, cloud, declaring(names...))
+			if setting != "" {
+				o.Config[backend.HistoryKey] = sluice.ConfigValue{Text: setting}
+			}
+			_, err := sluice.Update(ctx, o)
+			return err
+		})
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		require.NoError(t, update("", name))
+	}
+	require.Equal(t, []int{8, 4}, []int{files("history"), files("backups")}, "records and copies, and backups")
+	require.ErrorContains(t, update(`{"keep": 0}`, "e"), "config sluice:history must be an object")
+	require.Equal(t, []int{10, 5}, []int{files("history"), files("backups")}, "a wrong setting removes nothing")
+
+	require.NoError(t, update(`{"keep": 2}`, "f"))
+	require.Equal(t, []int{4, 2}, []int{files("history"), files("backups")})
+	ref, err := b.Resolve("dev")
+	require.NoError(t, err)
+	s, err := b.Open(t.Context(), ref)
+	require.NoError(t, err)
+	history, warnings, err := s.History(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	require.Len(t, history, 2)
+	newest, err := s.ExportVersion(t.Context(), 2, false)
+	require.NoError(t, err)
+	require.Contains(t, string(newest), "Thing::f")
+	snapshot, err := s.Load(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "f", snapshot.Resources[len(snapshot.Resources)-1].URN.Name())
+}
+
 func TestLockedReleasesTheLockHoweverItEnds(t *testing.T) {
 	why := errors.New("the office closes")
 	for name, f := range map[string]func(context.CancelCauseFunc) error{

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/examples/composing"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -25,6 +28,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/stagestest"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -242,6 +247,46 @@ func TestAControllerUndoesWhatOthersDo(t *testing.T) {
 		}, done)
 		require.Equal(t, []string{"s0", "s1"}, s.names(t))
 	})
+}
+
+// The history of a controller would grow with each cycle.
+func TestACycleWithoutChangesWritesNothing(t *testing.T) {
+	s, dir := newStack("dev"), t.TempDir()
+	b, err := host.OpenBackend(t.Context(), host.BackendOptions{URL: "file://" + filepath.ToSlash(dir), Project: "shop"})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close()) }()
+	written := func() (files []string) {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			info, err := e.Info()
+			files = append(files, fmt.Sprint(path, " ", info.Size(), " ", info.ModTime()))
+			return err
+		}))
+		return files
+	}
+	var after [][]string
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := &composing.Controller{
+		Options: s.declaring(1, 2), Interval: time.Millisecond, Longest: time.Millisecond,
+		Locked: func(ctx context.Context, f func(context.Context, state.Store) error) error {
+			o := host.LockedOptions{Create: true, Secrets: secrets.Plain{}}
+			return host.Locked(ctx, b, "dev", o, func(ctx context.Context, s backend.Stack) error { return f(ctx, s) })
+		},
+		Reconciled: func(_ *sluice.Result, err error) {
+			require.NoError(t, err)
+			if after = append(after, written()); len(after) == 4 {
+				cancel()
+			}
+		},
+	}
+	require.ErrorIs(t, c.Run(ctx), context.Canceled)
+	require.NotEmpty(t, after[0])
+	for _, files := range after {
+		require.Equal(t, after[0], files)
+	}
 }
 
 func TestDriftFindsTheStacksThatDiffer(t *testing.T) {

@@ -19,8 +19,15 @@ import (
 // Invariant: a copy shares nothing with the stack file, so that damage to the stack file does not affect it.
 type history struct{ files stackFiles }
 
-// write records a finished operation and backs the stack file up.
+// write records a finished operation, backs the stack file up, and removes what is not kept any more.
 func (h history) write(ctx context.Context, u Update) error {
+	if err := h.add(ctx, u); err != nil {
+		return err
+	}
+	return h.prune(ctx, u.Keep)
+}
+
+func (h history) add(ctx context.Context, u Update) error {
 	if err := h.files.storage.prepareWrite(ctx); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ type Update struct {
 	Result          string            `json:"result"`  // "succeeded" or "failed"
 	EndTime         int64             `json:"endTime"` // unix seconds
 	ResourceChanges map[string]int    `json:"resourceChanges,omitempty"`
+	// Keep is how many operations, this one included, the history and the backups of a self-managed backend keep from now on; 0 is all. It is not
+	// recorded.
+	Keep int `json:"-"`
 }
 
 // The results of an [Update].

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/provenance"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -52,6 +53,9 @@ func end(ctx context.Context, j *Job, run backend.Run, preview bool, started tim
 	entry := backend.Update{
 		Kind: j.Kind.History, StartTime: started.Unix(), EndTime: time.Now().Unix(), Config: text, Result: backend.ResultSucceeded,
 	}
+	if entry.Keep, err = keptHistory(j); err != nil {
+		return err
+	}
 	if !preview {
 		entry.Message, entry.Environment = describe(ctx, j)
 	}
@@ -65,6 +69,15 @@ func end(ctx context.Context, j *Job, run backend.Run, preview bool, started tim
 		}
 	}
 	return run.End(ctx, entry)
+}
+
+// keptHistory returns how many operations the history keeps, or an error for a wrong setting.
+func keptHistory(j *Job) (int, error) {
+	n, err := backend.KeptHistory(j.config[backend.HistoryKey].Text)
+	if err != nil {
+		return 0, exit.AsUsage(err)
+	}
+	return n, nil
 }
 
 // historyConfig returns the settings in the form of the history.

@@ -106,6 +106,9 @@ func prepareConfig(ctx context.Context, j *Job) error {
 		s.State = s.State.WithSecrets(j.secrets)
 	}
 	j.values, j.config = workspace.Recorded(s.Project, s.Settings, values), config
+	if _, err := keptHistory(j); err != nil {
+		return err
+	}
 	return checkArchives(j)
 }
 
