@@ -289,6 +289,46 @@ func TestACycleWithoutChangesWritesNothing(t *testing.T) {
 	}
 }
 
+func TestAMemoAsksOnlyAboutWhatHasChanged(t *testing.T) {
+	s := newStack("dev")
+	plugin, table := "1.0.0", []byte(nil)
+	asked := func(program sluice.Options) string {
+		memo, err := composing.NewMemo(table)
+		require.NoError(t, err)
+		program.Providers = memo.Host(s.cloud.Host(), func(spec providers.Spec) string { return spec.Package + plugin })
+		checks, diffs := s.cloud.Count(providers.MethodCheck), s.cloud.Count(providers.MethodDiff)
+		_, err = sluice.Update(t.Context(), program)
+		require.NoError(t, err)
+		table, err = memo.Encode()
+		require.NoError(t, err)
+		return fmt.Sprint(s.cloud.Count(providers.MethodCheck)-checks, " ", s.cloud.Count(providers.MethodDiff)-diffs)
+	}
+	require.Equal(t, "3 0", asked(s.declaring(1, 1, 1)), "new resources")
+	require.Equal(t, "3 3", asked(s.declaring(1, 1, 1)), "recorded ones, for the first time")
+	require.Equal(t, "0 0", asked(s.declaring(1, 1, 1)))
+	require.Equal(t, "1 1", asked(s.declaring(2, 1, 1)), "one has changed")
+	require.Equal(t, "1 1", asked(s.declaring(2, 1, 1)), "its recorded inputs are others now")
+	require.Equal(t, "0 0", asked(s.declaring(2, 1, 1)))
+	plugin = "1.0.1"
+	require.Equal(t, "3 3", asked(s.declaring(2, 1, 1)), "another plugin may answer differently")
+
+	secret := s.declaring()
+	secret.Program = source.Func(func(ctx context.Context, m stages.Monitor) error {
+		_, err := m.Register(ctx, &stages.RegisterRequest{
+			Type: "simple:index:Server", Name: "s0", Custom: true,
+			Inputs: property.NewMap(map[string]property.Value{"password": property.Secret(property.String("hunter2"))}),
+		})
+		return err
+	})
+	for range 3 {
+		require.Equal(t, "1 1", asked(secret), "what has secrets is asked each time")
+		require.NotContains(t, string(table), "hunter2")
+	}
+	table = []byte("{no")
+	_, err := composing.NewMemo(table)
+	require.ErrorContains(t, err, "remove it")
+}
+
 func TestDriftFindsTheStacksThatDiffer(t *testing.T) {
 	var all []sluice.Options
 	for i := range 20 {
