@@ -3,9 +3,11 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/state/backend/internal/compression"
@@ -68,6 +70,48 @@ func (h history) add(ctx context.Context, u Update) error {
 		return fmt.Errorf("back up stack %s: %w", h.files.ref, err)
 	}
 	return nil
+}
+
+// prune removes all but the newest records of the history, with the copies of the stack file that belong to them, and all but as many backups. The
+// stack file stays.
+func (h history) prune(ctx context.Context, keep int) error {
+	if keep < 1 {
+		return nil
+	}
+	err := errors.Join(
+		h.pruneFolder(ctx, h.files.keys().History()+"/", h.files.ref.Name+"-", keep),
+		h.pruneFolder(ctx, h.files.keys().Backups()+"/", h.files.ref.Name+".", keep))
+	if err != nil {
+		return fmt.Errorf("remove old entries of the history of stack %s: %w", h.files.ref, err)
+	}
+	return nil
+}
+
+// pruneFolder removes the files of all but the newest times. Names begin with prefix and the time. Other files stay.
+func (h history) pruneFolder(ctx context.Context, folder, prefix string, keep int) error {
+	infos, err := h.files.storage.store.List(ctx, folder+prefix)
+	if err != nil {
+		return err
+	}
+	files := map[int64][]string{} // by their time
+	for _, i := range infos {
+		stamp, _, _ := strings.Cut(strings.TrimPrefix(i.Key, folder+prefix), ".")
+		if at, err := strconv.ParseInt(stamp, 10, 64); err == nil {
+			files[at] = append(files[at], i.Key)
+		}
+	}
+	times := make([]int64, 0, len(files))
+	for at := range files {
+		times = append(times, at)
+	}
+	slices.Sort(times)
+	var errs []error
+	for _, at := range times[:max(0, len(times)-keep)] {
+		for _, key := range files[at] {
+			errs = append(errs, h.files.storage.store.Remove(ctx, key))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // list returns the recorded operations, the newest first, and a warning for each that cannot be read.

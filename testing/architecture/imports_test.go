@@ -225,6 +225,7 @@ var hosting = []string{
 	module + "/host", module + "/cloud", module + "/state/backend", module + "/source/runtimes", module + "/source/yaml", module + "/source/nodejs",
 	module + "/source/python", module + "/source/java", module + "/source/golang", module + "/source/policy", module + "/source/convert",
 	module + "/providers/native", module + "/providers/plugin", module + "/source/tooling", module + "/internal/platform/process", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
+	"github.com/santhosh-tekuri/jsonschema", "golang.org/x/crypto/ssh", "github.com/klauspost/compress", "github.com/pelletier", "github.com/BurntSushi/toml",
 }
 
 func TestTheEngineLinksNothingThatHosts(t *testing.T) {
