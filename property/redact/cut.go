@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,13 +19,13 @@ const (
 	noteRoom   = 1 << 10 // the maximum distance of the note from the end of a text that was cut
 )
 
-var note = regexp.MustCompile(` \.\.\. \(cut after \d+ of (\d+) bytes\)`)
+var note = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \.\.\. \(cut after \d+ of (\d+) bytes\)`) })
 
 // Cut returns a text from outside, or, if it has more than n bytes, its beginning with a note of the full length. Code that takes in a text
 // that may be long, and does not have the secrets, must use Cut: from the note [Set.Mask] recognises that a secret may have lost its second
 // half there. A newline at the end stays. A text that Cut has cut already, and to which others have added little, stays as it is.
 func Cut(text string, n int) string {
-	if len(text) <= n || len(text) <= n+n/8+maxNote && note.MatchString(text) {
+	if len(text) <= n || len(text) <= n+n/8+maxNote && note().MatchString(text) {
 		return text
 	}
 	kept, end := Beginning(text, n), ""
@@ -55,7 +56,7 @@ func CutNote(kept, size int) string { return fmt.Sprintf("%s%d of %d bytes)", no
 
 // Whole returns the length of a text before [Cut] cut it, in bytes; for a text that was not cut that is its length.
 func Whole(text string) int {
-	if found := note.FindStringSubmatch(text[max(0, len(text)-noteRoom):]); found != nil {
+	if found := note().FindStringSubmatch(text[max(0, len(text)-noteRoom):]); found != nil {
 		if size, err := strconv.Atoi(found[1]); err == nil {
 			return max(size, len(text))
 		}

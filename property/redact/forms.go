@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -34,7 +35,7 @@ func isTelling(text string) bool {
 }
 
 // boundary matches the lines around a key or a certificate in PEM.
-var boundary = regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`)
+var boundary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`) })
 
 // parts yields the texts in a secret that are secrets too: its lines, because output is shown by the line, and the values
 // in a JSON document, because programs take such a document apart.
@@ -43,7 +44,7 @@ func parts(secret string) iter.Seq[string] {
 		if strings.ContainsAny(secret, "\r\n") {
 			for line := range strings.FieldsFuncSeq(secret, func(r rune) bool { return r == '\n' || r == '\r' }) {
 				line = strings.TrimSpace(line)
-				if len(line) >= minLine && isTelling(line) && !boundary.MatchString(line) && !yield(line) {
+				if len(line) >= minLine && isTelling(line) && !boundary().MatchString(line) && !yield(line) {
 					return
 				}
 			}
@@ -154,9 +155,9 @@ func asJSON(v any) string {
 // literals restores the characters that JavaScript's encodeURIComponent leaves alone.
 var literals = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
-var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
+var percent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[0-9A-F]{2}`) })
 
-func lowerHex(escaped string) string { return percent.ReplaceAllStringFunc(escaped, strings.ToLower) }
+func lowerHex(escaped string) string { return percent().ReplaceAllStringFunc(escaped, strings.ToLower) }
 
 // encoded yields the forms in base64. A secret that is part of a longer text has one of three forms there, depending on its
 // position. Only the characters that depend on nothing but the secret are part of a form.

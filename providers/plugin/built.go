@@ -3,12 +3,13 @@ package plugin
 import (
 	"debug/buildinfo"
 	"regexp"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 )
 
 // builtWith finds the version that a build of a plugin sets: -X example.com/pkg/version.Version=1.2.3.
-var builtWith = regexp.MustCompile(`-X[ =]'?\S+\.[vV]ersion=v?([0-9][^\s'"]*)`)
+var builtWith = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-X[ =]'?\S+\.[vV]ersion=v?([0-9][^\s'"]*)`) })
 
 // builtVersion returns the version that the Go toolchain has recorded in an executable: that of its module, or one that its build sets.
 // It returns "" if there is none, as in the executables of other languages.
@@ -18,7 +19,7 @@ func builtVersion(executable string) string {
 		return ""
 	}
 	for _, s := range info.Settings {
-		if m := builtWith.FindStringSubmatch(s.Value); s.Key == "-ldflags" && m != nil {
+		if m := builtWith().FindStringSubmatch(s.Value); s.Key == "-ldflags" && m != nil {
 			return m[1]
 		}
 	}

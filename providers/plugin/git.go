@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 )
@@ -92,8 +93,8 @@ func gitPluginName(downloadURL string) (string, bool) {
 var ErrNoGitSource = errors.New("it names no git repository")
 
 var (
-	hasHost  = regexp.MustCompile(`^[^./][^/]*\.[a-z]+(:[0-9]+)?/`)
-	isCommit = regexp.MustCompile(`^[0-9a-fA-F]{4,64}$`)
+	hasHost  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^./][^/]*\.[a-z]+(:[0-9]+)?/`) })
+	isCommit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F]{4,64}$`) })
 )
 
 // CommitVersion is the prefix of versions that stand for a commit; its hash follows (protocol.md 1.4).
@@ -109,7 +110,7 @@ func ParsePackageSource(text string) (downloadURL, version string, err error) {
 			source, isURL = rest, true
 		}
 	}
-	if !isURL && !hasHost.MatchString(source) {
+	if !isURL && !hasHost().MatchString(source) {
 		return "", "", ErrNoGitSource
 	}
 	if at := strings.LastIndexByte(source, '@'); at > strings.LastIndexByte(source, '/') {
@@ -129,7 +130,7 @@ func gitVersion(text string) (string, error) {
 	if v, err := semver.NewVersion(text); err == nil && strings.Contains(text, ".") {
 		return v.String(), nil
 	}
-	if isCommit.MatchString(text) {
+	if isCommit().MatchString(text) {
 		return CommitVersion + text, nil
 	}
 	return "", fmt.Errorf("%q is neither a version, such as 1.2.3, nor the hash of a commit", text)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"regexp"
+	"sync"
 	"sync/atomic"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -95,10 +96,12 @@ func (h *handler) Log(_ context.Context, req *pulumirpc.LogRequest) (*emptypb.Em
 }
 
 // ofJava matches the beginning of the error of a program in the SDK for Java, which contains the whole command line of the JVM.
-var ofJava = regexp.MustCompile(`^(Running program \[PID: \d+\])\(.*\)( failed with an unhandled exception:)`)
+var ofJava = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(Running program \[PID: \d+\])\(.*\)( failed with an unhandled exception:)`)
+})
 
 // withoutCommandLine removes the command line of a JVM from a message.
-func withoutCommandLine(message string) string { return ofJava.ReplaceAllString(message, "$1$2") }
+func withoutCommandLine(message string) string { return ofJava().ReplaceAllString(message, "$1$2") }
 
 // severity treats an unknown number as an error, so that nothing serious is lost.
 func severity(s pulumirpc.LogSeverity) stages.Severity {

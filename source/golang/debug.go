@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -59,7 +60,7 @@ func (d *delve) arguments(address, binary string, args []string) []string {
 const watchInterval = 100 * time.Millisecond
 
 // exited matches the message of Delve that the program has ended.
-var exited = regexp.MustCompile(`^Process \d+ has exited with status (-?\d+)$`)
+var exited = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Process \d+ has exited with status (-?\d+)$`) })
 
 // watch ends Delve when the program has ended, and returns the exit status of the program. known is false if the user has ended the
 // session. ctx ends when Delve has ended.
@@ -88,7 +89,7 @@ func (d *delve) watch(ctx context.Context) (status int, known bool) {
 		if reply.State.Pid != 0 {
 			program = reply.State.Pid
 		}
-		if m := exited.FindStringSubmatch(string(failed)); m != nil {
+		if m := exited().FindStringSubmatch(string(failed)); m != nil {
 			status, err := strconv.Atoi(m[1])
 			_ = client.Call("RPCServer.Detach", map[string]any{"Kill": true}, new(any)) // it ends in any case
 			return status, err == nil

@@ -5,13 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // sdkModule matches the modules of published SDKs, which are recognized without a file.
-var sdkModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([^/]+)/sdk(/v[0-9]+)?$`)
+var sdkModule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^github\.com/pulumi/pulumi-([^/]+)/sdk(/v[0-9]+)?$`) })
 
 // module is the Go module of an imported package.
 type module struct{ path, version, root string }
@@ -26,7 +27,7 @@ func (m module) pkg(directory string) (stages.Package, bool) {
 			break
 		}
 	}
-	match := sdkModule.FindStringSubmatch(m.path)
+	match := sdkModule().FindStringSubmatch(m.path)
 	if match == nil {
 		return stages.Package{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -40,14 +41,16 @@ func (e *BuildError) Error() string {
 	if strings.Contains(e.Output, "go.mod file not found") {
 		text += "\nmake it there with `go mod init NAME`, and then run `go mod tidy`, which writes into it what the program needs"
 	}
-	if missingModule.MatchString(e.Output) {
+	if missingModule().MatchString(e.Output) {
 		text += "\nrun `go mod tidy` there: it writes into go.mod and go.sum what is missing" // go's own advice covers one package at a time
 	}
 	return text
 }
 
 // missingModule matches the messages of the go command about modules that go.mod or go.sum lacks.
-var missingModule = regexp.MustCompile(`missing go\.sum entry|no required module provides package|updates to go\.(mod|sum) needed`)
+var missingModule = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`missing go\.sum entry|no required module provides package|updates to go\.(mod|sum) needed`)
+})
 
 // Run builds the program and runs it. The end of ctx ends the build or the program, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
@@ -180,7 +183,7 @@ func (p *Program) pattern() string {
 }
 
 // packageName matches the lines with the names of the packages that the go command compiles.
-var packageName = regexp.MustCompile(`^[\w./~@+-]+$`)
+var packageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./~@+-]+$`) })
 
 // build brings an executable up to date with the go command. A *BuildError has the command's standard error.
 func (p *Program) build(ctx context.Context, target string, debug bool, log func(stages.LogMessage)) error {
@@ -213,7 +216,7 @@ func (p *Program) build(ctx context.Context, target string, debug bool, log func
 		Output: func(l plugin.Line) {
 			switch {
 			case !l.Stderr:
-			case packageName.MatchString(l.Text):
+			case packageName().MatchString(l.Text):
 				compiling()
 			default:
 				stderr.WriteString(l.Text + "\n")

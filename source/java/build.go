@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -48,7 +49,7 @@ func (t tool) title() string {
 func (t tool) begins(line string) bool {
 	switch t {
 	case maven:
-		return mavenEnd.MatchString(line)
+		return mavenEnd().MatchString(line)
 	case gradle:
 		return strings.HasPrefix(line, "FAILURE: Build failed")
 	}
@@ -56,10 +57,14 @@ func (t tool) begins(line string) bool {
 }
 
 var (
-	mavenEnd = regexp.MustCompile(`^\[ERROR\] (COMPILATION ERROR|Failed to execute goal |\[ERROR\] |No plugin found for prefix |` +
-		`Plugin \S+ or one of its dependencies |Error resolving |Malformed POM |The build could not read )`)
-	mavenThrown  = regexp.MustCompile(`An exception occurr?ed while executing the Java class`)
-	gradleStatus = regexp.MustCompile(`finished with non-zero exit value (\d+)`)
+	mavenEnd = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[ERROR\] (COMPILATION ERROR|Failed to execute goal |\[ERROR\] |No plugin found for prefix |` +
+			`Plugin \S+ or one of its dependencies |Error resolving |Malformed POM |The build could not read )`)
+	})
+	mavenThrown = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`An exception occurr?ed while executing the Java class`)
+	})
+	gradleStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`finished with non-zero exit value (\d+)`) })
 )
 
 // programStatus returns the program's exit status from a tool's last output, text. ok is false if the tool itself has failed, so that text
@@ -69,9 +74,9 @@ func (t tool) programStatus(text string, status int) (code int, ok bool) {
 		return status, true
 	}
 	if t == maven {
-		return status, mavenThrown.MatchString(text)
+		return status, mavenThrown().MatchString(text)
 	}
-	m := gradleStatus.FindStringSubmatch(text)
+	m := gradleStatus().FindStringSubmatch(text)
 	if m == nil {
 		return 0, false
 	}
@@ -88,13 +93,13 @@ func (t tool) explain(text, directory string) string {
 		lines = mavenReason(lines)
 	}
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(location.ReplaceAllString(strings.ReplaceAll(line, directory+string(filepath.Separator), ""), "$1:$2:$3:"), " \r")
+		lines[i] = strings.TrimRight(location().ReplaceAllString(strings.ReplaceAll(line, directory+string(filepath.Separator), ""), "$1:$2:$3:"), " \r")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
 // location matches the place of an error in Maven's form: App.java:[12,5].
-var location = regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`)
+var location = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`) })
 
 // mavenReason returns the compiler's lines, or else the reason why Maven did not call the compiler.
 func mavenReason(lines []string) []string {
@@ -134,7 +139,7 @@ func gradleReason(lines []string) []string {
 	inWrong, failed := false, false
 	for _, line := range lines {
 		switch {
-		case ofJVM.MatchString(line):
+		case ofJVM().MatchString(line):
 		case strings.HasPrefix(line, "FAILURE: Build failed"):
 			failed = true
 		case strings.HasPrefix(line, "* What went wrong:"):

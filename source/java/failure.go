@@ -24,15 +24,19 @@ type held struct {
 }
 
 // noLogger matches the usual messages of a library in the SDK that finds no logger.
-var noLogger = regexp.MustCompile(`^SLF4J(\(W\))?: (Failed to load class "org.slf4j.impl.StaticLoggerBinder"|No SLF4J providers were found|` +
-	`Defaulting to no-operation|See https?://www.slf4j.org/codes.html)`)
+var noLogger = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^SLF4J(\(W\))?: (Failed to load class "org.slf4j.impl.StaticLoggerBinder"|No SLF4J providers were found|` +
+		`Defaulting to no-operation|See https?://www.slf4j.org/codes.html)`)
+})
 
 // ofJVM matches the lines with the version of a JVM. Debian's script for Gradle prints it at each start.
-var ofJVM = regexp.MustCompile(`^(openjdk|java) version "|^(OpenJDK|Java\(TM\)|Java HotSpot\(TM\)) .*\(build `)
+var ofJVM = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(openjdk|java) version "|^(OpenJDK|Java\(TM\)|Java HotSpot\(TM\)) .*\(build `)
+})
 
 // line shows a line, or keeps it. It may be called from the goroutines of both streams.
 func (h *held) line(l plugin.Line) {
-	if !h.keep(l) && !noLogger.MatchString(terminal.Plain(l.Text)) {
+	if !h.keep(l) && !noLogger().MatchString(terminal.Plain(l.Text)) {
 		h.show(l)
 	}
 }
@@ -42,7 +46,7 @@ func (h *held) keep(l plugin.Line) bool {
 	defer h.mu.Unlock()
 	text := terminal.Plain(l.Text)
 	if l.Stderr && !h.begun {
-		if ofJVM.MatchString(text) {
+		if ofJVM().MatchString(text) {
 			return true
 		}
 		h.begun = true

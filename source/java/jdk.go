@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source/internal/direct"
@@ -25,12 +26,14 @@ type jdk struct {
 	version string // "17.0.15"
 }
 
-var forNewer = regexp.MustCompile(`UnsupportedClassVersionError|invalid (?:target|source) release|release version \d+ not supported`)
+var forNewer = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`UnsupportedClassVersionError|invalid (?:target|source) release|release version \d+ not supported`)
+})
 
 // tooOldFor explains a failure by the version of Java, if the output is about that.
 func (j jdk) tooOldFor(output string) string {
 	switch {
-	case forNewer.MatchString(output):
+	case forNewer().MatchString(output):
 		return fmt.Sprintf("the program is for a newer Java than %s, which is version %s; let JAVA_HOME name the folder of a newer JDK", j.java, j.version)
 	case strings.Contains(output, "No compiler is provided in this environment"):
 		return fmt.Sprintf("%s has no compiler with it; %s", j.java, installJDK())
@@ -54,7 +57,7 @@ func findJDK(ctx context.Context, directory string) (jdk, error) {
 	if err != nil {
 		return jdk{}, err
 	}
-	m := javaVersion.FindStringSubmatch(stderr + stdout)
+	m := javaVersion().FindStringSubmatch(stderr + stdout)
 	if exit.Code != 0 || m == nil {
 		// The java of macOS only prints where to get a real one.
 		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, direct.Below(stderr), installJDK())
@@ -86,7 +89,7 @@ func locateJava() (string, error) {
 }
 
 // javaVersion matches the version in the output of `java -version`: `openjdk version "17.0.15" 2025-04-15` and more.
-var javaVersion = regexp.MustCompile(`version "([^"]+)"`)
+var javaVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`version "([^"]+)"`) })
 
 // major returns the feature release of a version: 17 of "17.0.15", 21 of "21-ea", 8 of "1.8.0_392".
 func major(version string) int {

@@ -41,7 +41,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.Plug
 	command := c.Command(p, cmp.Or(b.executable, java.java), args...)
 	command.Done = done
 	if b.tool == gradle {
-		command.Intercept = func(_ int, line string) bool { return ofJVM.MatchString(terminal.Plain(line)) }
+		command.Intercept = func(_ int, line string) bool { return ofJVM().MatchString(terminal.Plain(line)) }
 	}
 	if c.Debug != nil {
 		undo, err := b.await(&command, direct.AnyDebugAddress, jdwp(c.Name, c.Debug))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -80,14 +81,14 @@ func required(directory string) string {
 }
 
 // comment matches a comment in requirements.txt: a number sign at the beginning or after a space.
-var comment = regexp.MustCompile(`(^|\s)#.*$`)
+var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)#.*$`) })
 
 // requirements returns the requirements of a requirements.txt. It refuses options, files and addresses, which the list of a pyproject.toml
 // cannot contain.
 func requirements(text string) ([]string, error) {
 	list := []string{}
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-		line = strings.TrimSpace(comment.ReplaceAllString(line, ""))
+		line = strings.TrimSpace(comment().ReplaceAllString(line, ""))
 		switch {
 		case line == "":
 		case strings.HasPrefix(line, "-") || strings.HasPrefix(line, ".") || strings.HasPrefix(line, "/") || strings.HasSuffix(line, "\\") || strings.Contains(line, " --"):
@@ -99,11 +100,11 @@ func requirements(text string) ([]string, error) {
 	return list, nil
 }
 
-var notInPackageNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var notInPackageNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // packageName returns a name for the package in a folder.
 func packageName(folder string) string {
-	if name := strings.Trim(notInPackageNames.ReplaceAllString(filepath.Base(folder), "-"), "-._"); name != "" {
+	if name := strings.Trim(notInPackageNames().ReplaceAllString(filepath.Base(folder), "-"), "-._"); name != "" {
 		return name
 	}
 	return "program"

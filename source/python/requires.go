@@ -4,31 +4,34 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
 
 // requirement matches the beginning of a requirement (PEP 508): the name, and the character after it.
-var requirement = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*($|[\[(<>=!~;@])`)
+var requirement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*($|[\[(<>=!~;@])`)
+})
 
 // bringsSDK reports whether a requirement may bring the SDK: it names the SDK or a package for it, or it is an address or a file of unknown
 // content.
 func bringsSDK(text string) bool {
-	parts := requirement.FindStringSubmatch(strings.TrimSpace(text))
+	parts := requirement().FindStringSubmatch(strings.TrimSpace(text))
 	return parts == nil || parts[2] == "@" || isOfPulumi(parts[1])
 }
 
-var separators = regexp.MustCompile(`[-_.]+`)
+var separators = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
 
 // isOfPulumi reports whether "pulumi" is a word in the normalized name of a package (PEP 503).
 func isOfPulumi(name string) bool {
-	return slices.Contains(separators.Split(strings.ToLower(name), -1), "pulumi")
+	return slices.Contains(separators().Split(strings.ToLower(name), -1), "pulumi")
 }
 
 // listBringsSDK reports whether a requirements.txt may bring the SDK. Options that refer to other files and folders may.
 func listBringsSDK(text string) bool {
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(strings.TrimSuffix(comment.ReplaceAllString(strings.TrimSpace(line), ""), "\\"))
+		line = strings.TrimSpace(strings.TrimSuffix(comment().ReplaceAllString(strings.TrimSpace(line), ""), "\\"))
 		named, _, _ := strings.Cut(line, " --") // hashes and other options of the requirement
 		switch {
 		case line == "":

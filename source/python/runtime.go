@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -197,7 +198,7 @@ func checkDeclared(p source.Project, t toolchain) error {
 }
 
 // ofTool matches the version in a toolchain's output: `Poetry (version 2.5.1)` or `uv 0.13.9 (…)`.
-var ofTool = regexp.MustCompile(`\d+(\.\d+)+`)
+var ofTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+`) })
 
 // About returns the interpreter of a program and its toolchain.
 func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
@@ -217,7 +218,7 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, err
 		if err != nil {
 			return tools, err
 		}
-		tool.Version = cmp.Or(ofTool.FindString(tool.Version), tool.Version)
+		tool.Version = cmp.Or(ofTool().FindString(tool.Version), tool.Version)
 		tools = append(tools, tool)
 	}
 	return tools, nil

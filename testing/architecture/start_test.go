@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,4 +60,27 @@ func initialized(line string) (pkg string, allocated int, ok bool) {
 	}
 	allocated, err := strconv.Atoi(fields[7])
 	return fields[1], allocated, err == nil
+}
+
+// compiledAtStart finds a regular expression in a variable of a package, which each process compiles before main.
+var compiledAtStart = regexp.MustCompile(`(?m)^(var |\t)\w+ *= regexp\.MustCompile\(`)
+
+// Each expression costs tens of microseconds, and a command needs few of them. The listed packages are part of the engine, whose cost the bounds above hold.
+func TestExpressionsAreCompiledOnDemand(t *testing.T) {
+	ofTheEngine := []string{"stages/autonaming/pattern.go", "stages/renames/likeness.go", "providers/limitoutcome.go"}
+	for _, p := range packages(t) {
+		if folder := p.folder(); folder == "testing" || folder == "bench" || folder == "docs" || strings.HasSuffix(p.path, "test") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.path), "*.go"))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			name := p.path + "/" + filepath.Base(file)
+			if !strings.HasSuffix(file, "_test.go") && !slices.Contains(ofTheEngine, name) && compiledAtStart.Match(text) {
+				t.Errorf("%s compiles a regular expression before main; put it into a sync.OnceValue", name)
+			}
+		}
+	}
 }

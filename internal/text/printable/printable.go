@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -11,19 +12,21 @@ import (
 
 var (
 	// colourTag matches Pulumi's mark-up in messages.
-	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
+	colourTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<\{%[^%]*%\}>`) })
 	// escapeSequence matches everything that a terminal interprets as a command.
-	escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
+	escapeSequence = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
+	})
 )
 
 // Text returns a printable message. It removes colour tags and terminal commands, and escapes other control characters except line ends
 // and tabs.
 func Text(text string) string {
 	if strings.Contains(text, "<{%") {
-		text = colourTag.ReplaceAllString(text, "")
+		text = colourTag().ReplaceAllString(text, "")
 	}
 	if strings.Contains(text, "\x1b") {
-		text = escapeSequence.ReplaceAllString(text, "")
+		text = escapeSequence().ReplaceAllString(text, "")
 	}
 	return escaped(strings.ReplaceAll(text, "\r\n", "\n"))
 }

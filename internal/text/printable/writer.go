@@ -27,8 +27,8 @@ func NewStyledWriter(out io.Writer) *Writer { return &Writer{out: out, styled: t
 
 // The sequences of styled texts, and the prefixes of such sequences.
 var (
-	style     = regexp.MustCompile(`^(?:\x1b\[[0-9;:]*m|\r\x1b\[2K)`)
-	unstyled  = regexp.MustCompile(`^(?:\x1b(?:\[[0-9;:]*)?|\r(?:\x1b(?:\[2?)?)?)$`)
+	style     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\x1b\[[0-9;:]*m|\r\x1b\[2K)`) })
+	unstyled  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\x1b(?:\[[0-9;:]*)?|\r(?:\x1b(?:\[2?)?)?)$`) })
 	longStyle = 64 // bytes of the longest sequence that is waited for
 )
 
@@ -115,10 +115,10 @@ func (w *Writer) sequence(text []byte) (n int, complete bool) {
 	if !w.styled {
 		return 0, len(text) > 1 || text[0] != '\r'
 	}
-	if found := style.Find(text[:min(len(text), longStyle)]); found != nil {
+	if found := style().Find(text[:min(len(text), longStyle)]); found != nil {
 		return len(found), true
 	}
-	return 0, len(text) > longStyle || !unstyled.Match(text)
+	return 0, len(text) > longStyle || !unstyled().Match(text)
 }
 
 // appendByte appends an invalid byte, or a control character, in visible form.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -49,18 +50,18 @@ func Parse(name, text string) (*File, *Node, Diagnostics) {
 }
 
 // yamlLine finds the line in the errors of the YAML library: "yaml: line 3: did not find expected ...".
-var yamlLine = regexp.MustCompile(`line (\d+): `)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+): `) })
 
 // structural matches the errors of the library's parser, as opposed to those of its scanner.
-var structural = regexp.MustCompile(`^did not find expected (',' or|'-'|key|node|<)`)
+var structural = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^did not find expected (',' or|'-'|key|node|<)`) })
 
 func syntaxError(f *File, text string, err error) Diagnostic {
 	summary := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
-	if m := yamlLine.FindStringSubmatchIndex(summary); m != nil {
+	if m := yamlLine().FindStringSubmatchIndex(summary); m != nil {
 		line, _ = strconv.Atoi(summary[m[2]:m[3]])
 		summary = summary[:m[0]] + summary[m[1]:]
-		if structural.MatchString(summary) {
+		if structural().MatchString(summary) {
 			line++ // for those, the library counts lines from 0
 		}
 	}

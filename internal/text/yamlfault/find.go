@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -84,9 +85,9 @@ var opens = map[string]struct{ name, signs string }{
 }
 
 var (
-	position     = regexp.MustCompile(`^yaml: (line \d+: )?`)
-	blockHeader  = regexp.MustCompile(`(?s)^.*[|>][-+0-9]{0,2}[ \t]*`)
-	unknownAlias = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	position     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
+	blockHeader  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^.*[|>][-+0-9]{0,2}[ \t]*`) })
+	unknownAlias = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown anchor '(.*)' referenced$`) })
 )
 
 // A finder parses parts of a text until it has found the mistake, or has parsed too much.
@@ -110,7 +111,7 @@ func (f *finder) parse(text string) (message string, read int) {
 	}()
 	var n yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&n); err != nil && err != io.EOF {
-		message = position.ReplaceAllString(err.Error(), "")
+		message = position().ReplaceAllString(err.Error(), "")
 	}
 	return message, r.read
 }
@@ -135,7 +136,7 @@ func (f *finder) mistake(text, message string, read int) (offset int, found bool
 	if message == noQuote {
 		return len(text), true
 	}
-	if alias := unknownAlias.FindStringSubmatch(message); alias != nil {
+	if alias := unknownAlias().FindStringSubmatch(message); alias != nil {
 		at := f.aliasThatFails(text[:min(read, len(text))], "*"+alias[1], message)
 		return at, at >= 0
 	}
@@ -148,7 +149,7 @@ func (f *finder) mistake(text, message string, read int) (offset int, found bool
 		return len(text), true
 	}
 	if message == noLineEnd {
-		if header := blockHeader.FindStringIndex(text); header != nil {
+		if header := blockHeader().FindStringIndex(text); header != nil {
 			return header[1], true
 		}
 	}

@@ -9,24 +9,27 @@ package terminal
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
 var (
-	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
+	colourTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<\{%[^%]*%\}>`) })
 	// CSI sequences, OSC sequences (ended by BEL or ST), and the remaining two-character escapes.
-	escape = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\\\^_]?")
+	escape = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\\\^_]?")
+	})
 )
 
 // Plain removes colour tags such as "<{%reset%}>" and ANSI escape sequences (protocol.md 5.1). It cuts off a very long text, with a note.
 func Plain(s string) string {
 	s = redact.Cut(s, redact.MaxMessage)
 	if strings.Contains(s, "<{%") {
-		s = colourTag.ReplaceAllString(s, "")
+		s = colourTag().ReplaceAllString(s, "")
 	}
 	if strings.Contains(s, "\x1b") {
-		s = escape.ReplaceAllString(s, "")
+		s = escape().ReplaceAllString(s, "")
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
@@ -94,7 +95,7 @@ func askRuntime(ctx context.Context, project *workspace.Project, options host.Pl
 	return out, err
 }
 
-var versionNumber = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+(\.[0-9]+)+`) })
 
 // findTool sets the tool of a runtime, found on PATH.
 func findTool(ctx context.Context, r *runtimeReport, name string, args ...string) {
@@ -107,6 +108,6 @@ func findTool(ctx context.Context, r *runtimeReport, name string, args ...string
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, path, args...).Output(); err == nil {
-		r.Version = versionNumber.FindString(string(out))
+		r.Version = versionNumber().FindString(string(out))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
@@ -28,12 +29,12 @@ func With(message string, as ...advice.Advice) string {
 }
 
 // quotedCommand matches a command of Pulumi in the text of an SDK or provider.
-var quotedCommand = regexp.MustCompile("`pulumi ([a-z][^`\n]*)`")
+var quotedCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`pulumi ([a-z][^`\n]*)`") })
 
 // Translated returns a message of an SDK or provider. If it suggests a command of Pulumi, sluice's follows.
 func Translated(message string) string {
 	var added []string
-	for _, found := range quotedCommand.FindAllStringSubmatch(message, -1) {
+	for _, found := range quotedCommand().FindAllStringSubmatch(message, -1) {
 		own := "`sluice " + found[1] + "`"
 		if !strings.Contains(message, own) && !slices.Contains(added, own) {
 			added = append(added, own)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 
@@ -72,7 +73,7 @@ var digits = map[string]string{
 	"*": "Asterisk", "0": "Zero", "1": "One", "2": "Two", "3": "Three", "4": "Four", "5": "Five", "6": "Six", "7": "Seven", "8": "Eight", "9": "Nine",
 }
 
-var underscores = regexp.MustCompile(`_+`)
+var underscores = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_+`) })
 
 // javaMember returns the name of a member of an enum. It is "" if a Java SDK cannot have that member.
 func javaMember(m enumMember) string {
@@ -80,7 +81,7 @@ func javaMember(m enumMember) string {
 	if long := digits[name]; long != "" {
 		name = long
 	}
-	name = underscores.ReplaceAllString(title(javaIdentifier(name)), "_")
+	name = underscores().ReplaceAllString(title(javaIdentifier(name)), "_")
 	if name == "_" {
 		return ""
 	}

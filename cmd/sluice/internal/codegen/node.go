@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -124,7 +125,7 @@ func (w *nodeWriter) options(d *declaration) string {
 	return "{\n" + strings.Join(lines, "") + "}"
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`) })
 
 func (w *nodeWriter) fields(fs []field, indent string) string {
 	if len(fs) == 0 {
@@ -137,7 +138,7 @@ func (w *nodeWriter) fields(fs []field, indent string) string {
 		switch {
 		case key == "__proto__": // it would set the prototype
 			key = `["__proto__"]`
-		case !plainKey.MatchString(key):
+		case !plainKey().MatchString(key):
 			key = quoted(key)
 		}
 		fmt.Fprintf(&b, "%s    %s: %s,\n", indent, key, w.value(f.value, indent+"    "))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/sluice-iac/sluice/urn"
@@ -81,13 +82,13 @@ func pythonImportNames(pkg string) []string { return []string{pythonImportName(p
 
 // pythonVariable makes a snake-case variable from a name: "my-bucket.v2" becomes my_bucket_v2. It keeps a name that is an identifier.
 func pythonVariable(name string) string {
-	if plainName.MatchString(name) && name != "_" {
+	if plainName().MatchString(name) && name != "_" {
 		return name
 	}
 	return pythonName(identifier(name))
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // oldPythonNames are names that SDKs have published with a spelling that does not follow the rule.
 var oldPythonNames = map[string]string{"openXJsonSerDe": "open_x_json_ser_de"}

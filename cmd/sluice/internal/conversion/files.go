@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 )
@@ -160,7 +161,9 @@ func hasPCL(folder string) bool {
 }
 
 // parameterizedPackage matches the declaration of a package with a parameter.
-var parameterizedPackage = regexp.MustCompile(`(?m)^package\s+"?([^"\s{]+)"?\s*\{[^{}]*\bparameterization\s*\{`)
+var parameterizedPackage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^package\s+"?([^"\s{]+)"?\s*\{[^{}]*\bparameterization\s*\{`)
+})
 
 // parameterized returns the names of the packages that the PCL in a folder declares with parameters.
 func parameterized(folder string) []string {
@@ -171,7 +174,7 @@ func parameterized(folder string) []string {
 		if err != nil || !isPCL(file) {
 			continue
 		}
-		for _, found := range parameterizedPackage.FindAllStringSubmatch(string(text), -1) {
+		for _, found := range parameterizedPackage().FindAllStringSubmatch(string(text), -1) {
 			names = append(names, found[1])
 		}
 	}

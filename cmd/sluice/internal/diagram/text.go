@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
@@ -90,14 +91,14 @@ var mermaidEscapes = strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;
 	"*", "#42;", "_", "#95;", "\n", "<br/>")
 
 // listItem matches the beginning of a list item in Markdown, which Mermaid refuses to show.
-var listItem = regexp.MustCompile(`(?m)^(\d*)([-+.)])`)
+var listItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(\d*)([-+.)])`) })
 
 func mermaidLabel(s string) string {
 	entity := func(item string) string {
 		last := len(item) - 1
 		return fmt.Sprintf("%s\x00%d;", item[:last], item[last])
 	}
-	s = mermaidEscapes.Replace(listItem.ReplaceAllStringFunc(s, entity))
+	s = mermaidEscapes.Replace(listItem().ReplaceAllStringFunc(s, entity))
 	return `"` + strings.ReplaceAll(s, "\x00", "#") + `"`
 }
 

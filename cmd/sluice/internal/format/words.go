@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,11 +18,11 @@ func Printable(name string) string {
 	return quoted
 }
 
-var needsNoQuotes = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+var needsNoQuotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`) })
 
 // ShellQuote quotes a text for a POSIX shell if necessary.
 func ShellQuote(text string) string {
-	if needsNoQuotes.MatchString(text) {
+	if needsNoQuotes().MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
@@ -26,10 +27,10 @@ type PackageOptions struct {
 }
 
 // packageName matches the names of packages, which are parts of types.
-var packageName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,99}$`)
+var packageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,99}$`) })
 
 func checkPackageName(name string) error {
-	if !packageName.MatchString(name) || name == "pulumi" || strings.HasPrefix(name, "pulumi-") {
+	if !packageName().MatchString(name) || name == "pulumi" || strings.HasPrefix(name, "pulumi-") {
 		return exit.Usagef("%q is not a name for a package: use up to 100 lower-case letters, digits, hyphens and underscores, a letter first, and not "+
 			"the prefix pulumi-", name)
 	}

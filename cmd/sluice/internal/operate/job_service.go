@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
@@ -97,7 +98,7 @@ func (p *jobPage) mark(d stages.Diagnostic, decided map[urn.URN]string) (a ciser
 }
 
 // said matches the place of an error in a file at the beginning of a message: "Pulumi.yaml:6:18: ".
-var said = regexp.MustCompile(`^([^\s:][^:\n]*):(\d+)(?::(\d+))?: `)
+var said = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\s:][^:\n]*):(\d+)(?::(\d+))?: `) })
 
 // place returns the place in the program that a message is about.
 func (p *jobPage) place(d stages.Diagnostic, decided map[urn.URN]string) (file string, line, column int, found bool) {
@@ -112,7 +113,7 @@ func (p *jobPage) place(d stages.Diagnostic, decided map[urn.URN]string) (file s
 
 // written returns the place in a file at the beginning of a text, if there is such a file.
 func (p *jobPage) written(text string) (file string, line, column int, found bool) {
-	m := said.FindStringSubmatch(text)
+	m := said().FindStringSubmatch(text)
 	if m == nil {
 		return "", 0, 0, false
 	}

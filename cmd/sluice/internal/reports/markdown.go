@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
@@ -449,7 +450,7 @@ func htmlText(text string) string {
 var (
 	// reference matches the texts that services link: "@user", issues, merge requests and others, "#1", "!1", `~"label"`, and "GH-1". A link would
 	// notify its user or mark its issue.
-	reference = regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`)
+	reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`) })
 	// notLinked separates the sign from the name. An HTML entity for the sign would not prevent the link, as services scan the rendered text.
 	notLinked = "<!-- -->"
 )
@@ -458,7 +459,7 @@ var (
 func unlinked(text string, escape func(rune) string) string {
 	var b strings.Builder
 	breaks := map[int]bool{} // the bytes before which notLinked is written
-	for _, at := range reference.FindAllStringIndex(text, -1) {
+	for _, at := range reference().FindAllStringIndex(text, -1) {
 		_, last := utf8.DecodeLastRuneInString(text[at[0]:at[1]])
 		breaks[at[1]-last] = true
 	}

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 )
@@ -120,11 +121,11 @@ func (c *checker) report(path, format string, args ...any) {
 	c.found = append(c.found, Problem{path, fmt.Sprintf(format, args...)})
 }
 
-var packageName = regexp.MustCompile(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
+var packageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][-a-zA-Z0-9_]*$`) })
 
 // pkg checks the fields of the package as a whole.
 func (c *checker) pkg() {
-	if !packageName.MatchString(c.doc.Name) {
+	if !packageName().MatchString(c.doc.Name) {
 		c.report("name", "%q is not the name of a package: it begins with a letter, and letters, digits, - and _ follow", c.doc.Name)
 	}
 	if v := c.doc.Version; v != "" {
@@ -139,7 +140,7 @@ func (c *checker) pkg() {
 	}
 }
 
-var memberName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*(/[a-zA-Z_][a-zA-Z0-9_]*)*$`)
+var memberName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*(/[a-zA-Z_][a-zA-Z0-9_]*)*$`) })
 
 // token checks the name of a type, resource or function.
 func (c *checker) token(path, token string) {
@@ -149,7 +150,7 @@ func (c *checker) token(path, token string) {
 		c.report(path, "a token has three parts, as in %s:index:Thing", c.doc.Name)
 	case parts[0] != c.doc.Name && !(parts[0] == "pulumi" && parts[1] == "providers"):
 		c.report(path, "its package is %q, and this is the schema of %q", parts[0], c.doc.Name)
-	case !memberName.MatchString(parts[2]):
+	case !memberName().MatchString(parts[2]):
 		c.report(path, "%q is not a name: letters, digits and _ are", parts[2])
 	}
 }

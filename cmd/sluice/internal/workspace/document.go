@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -125,22 +126,24 @@ func parseYAML(data []byte) (root *yaml.Node, err error) {
 	return root, nil
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s).*)$`)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s).*)$`) })
 
 func splitYAMLError(err error) (line int, problem string) {
-	m := yamlLine.FindStringSubmatch(err.Error())
+	m := yamlLine().FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0, err.Error()
 	}
 	line, _ = strconv.Atoi(m[1])
-	if line > 0 && countsFromZero.MatchString(m[2]) {
+	if line > 0 && countsFromZero().MatchString(m[2]) {
 		line++
 	}
 	return line, m[2]
 }
 
 // countsFromZero matches the messages whose lines the YAML parser counts from 0 instead of 1.
-var countsFromZero = regexp.MustCompile(`^did not find expected (',' or|key|'-' indicator|<document start>|node content)`)
+var countsFromZero = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^did not find expected (',' or|key|'-' indicator|<document start>|node content)`)
+})
 
 // validate refuses documents that the rest of the package does not support: a root that is not a mapping, duplicate
 // keys, deep nesting.

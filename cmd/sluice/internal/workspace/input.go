@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -48,12 +49,12 @@ func TypedScalar(typ, text string) (Value, error) {
 	return nil, configErrorf("the type %q is not known; write string, int, bool or float", typ)
 }
 
-var secretName = regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
+var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`) })
 
 // LooksSecret reports whether a setting looks like a secret that is about to be stored in plain text: its name suggests
 // it, and its value looks random (state.md 6.6).
 func LooksSecret(k Key, text string) bool {
-	return secretName.MatchString(k.Name) && looksRandom(text)
+	return secretName().MatchString(k.Name) && looksRandom(text)
 }
 
 // looksRandom reports roughly whether a text is random: it has many different characters, and classes of characters

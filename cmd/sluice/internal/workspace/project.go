@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -211,11 +212,11 @@ func (pr *projectReader) read() {
 // IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is not a path.
 func IsProjectName(name string) bool { return urn.IsName(name) && len(name) <= 100 }
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+var notInNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_.-]+`) })
 
 // ProjectNameFrom derives a project name from the name of a directory.
 func ProjectNameFrom(directory string) string {
-	name := strings.Trim(notInNames.ReplaceAllString(directory, "-"), "-.")
+	name := strings.Trim(notInNames().ReplaceAllString(directory, "-"), "-.")
 	return cmp.Or(name[:min(len(name), 100)], "project")
 }
 
