@@ -49,6 +49,8 @@ type Resource struct {
 	LogicalName      string            `json:"logicalName,omitempty"`
 	Parameterization *Parameterization `json:"parameterization,omitempty"`
 	Extension        *Extension        `json:"extension,omitempty"`
+	// Error says why an earlier import has not recorded the resource. It is for people.
+	Error string `json:"error,omitempty"`
 }
 
 // setPlugin sets the plugin of a provider.

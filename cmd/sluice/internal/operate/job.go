@@ -59,6 +59,9 @@ func (j *Job) masks() *redact.Set {
 	return &j.known
 }
 
+// Masked returns a text without the secrets that are to be masked.
+func (j *Job) Masked(text string) string { return j.masks().Mask(text) }
+
 // minCredential is the length in bytes from which a credential is masked. Shorter passphrases are words of local stacks,
 // which occur in messages by chance.
 const minCredential = 8
