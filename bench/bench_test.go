@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"maps"
 	"os"
@@ -162,4 +163,56 @@ func TestUnusableFlagsAreRefused(t *testing.T) {
 			require.Error(t, command(t.Context(), args, io.Discard, io.Discard))
 		})
 	}
+}
+
+// cancelling is a log that cancels when a text is written to it.
+type cancelling struct {
+	text   string
+	cancel context.CancelFunc
+}
+
+// Write implements [io.Writer].
+func (c cancelling) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), c.text) {
+		c.cancel()
+	}
+	return len(text), nil
+}
+
+func TestAnInterruptKeepsWhatWasMeasuredAndTheRestIsResumed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "r.json")
+	args := []string{"-sizes", "2,3", "-runs", "1", "-shapes", "wide", "-only", "engine preview (new|same)", "-out", file}
+	var listed bytes.Buffer
+	require.NoError(t, command(t.Context(), append(slices.Clone(args), "-list"), &listed, io.Discard))
+	require.Contains(t, listed.String(), "engine preview same wide  3")
+	require.Contains(t, listed.String(), "4 cases")
+	require.NoFileExists(t, file)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var table bytes.Buffer
+	err := command(ctx, args, &table, cancelling{"same wide (2)", cancel})
+	require.ErrorContains(t, err, "interrupted")
+	require.ErrorContains(t, err, "2 of 4 cases are in "+file+"; -resume "+file)
+	require.Contains(t, table.String(), "engine preview new wide")
+	before, err := results.Read(file)
+	require.NoError(t, err)
+	require.Equal(t, 2, before.Cases())
+
+	listed.Reset()
+	require.NoError(t, command(t.Context(), []string{"-resume", file, "-list"}, &listed, io.Discard))
+	require.NotContains(t, listed.String(), "preview new")
+	require.Contains(t, listed.String(), "2 cases")
+	table.Reset()
+	require.NoError(t, command(t.Context(), []string{"-resume", file}, &table, io.Discard))
+	require.Contains(t, table.String(), "engine preview same wide")
+	after, err := results.Read(file)
+	require.NoError(t, err)
+	require.Equal(t, 4, after.Cases())
+	require.Equal(t, before.Results, after.Results[:len(before.Results)])
+	require.NoError(t, command(t.Context(), []string{"-resume", file}, io.Discard, io.Discard), "nothing is left")
+
+	after.Commit = "another"
+	require.NoError(t, after.Write(file))
+	require.ErrorContains(t, command(t.Context(), []string{"-resume", file}, io.Discard, io.Discard), "was measured at commit another")
 }

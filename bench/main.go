@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/sluice-iac/sluice/bench/internal/formats"
@@ -25,7 +27,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -37,8 +39,12 @@ func main() {
 // flags are the command line.
 type flags struct {
 	runner.Settings
-	format, out, in, compare, plots string
-	profiles                        profiles
+	format, out, in, compare, plots, resume string
+	list                                    bool
+	profiles                                profiles
+
+	arguments []string        // as they were given, or as those of the resumed report with them
+	resumed   *results.Report // nil for a new one
 }
 
 // command runs one command line.
@@ -47,12 +53,19 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	report, err := f.report(ctx)
-	if err != nil {
+	if f.list {
+		return f.listCases(ctx, out)
+	}
+	report, err := f.report(ctx, log)
+	if err != nil && (report == nil || len(report.Results) == 0) {
 		return err
 	}
+	unfinished := err
 	if err := formats.Write(out, f.format, report); err != nil {
 		return err
+	}
+	if unfinished != nil {
+		return unfinished
 	}
 	if f.plots != "" {
 		n, err := plots.Write(f.plots, report)
@@ -76,8 +89,11 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	return err
 }
 
-// report measures, or reads an earlier report.
-func (f *flags) report(ctx context.Context) (*results.Report, error) {
+// history is the folder of the reports.
+func history() string { return filepath.Join("bench", "results") }
+
+// report measures, or reads an earlier report. If the measurement ends early, it returns what was measured with the error.
+func (f *flags) report(ctx context.Context, log io.Writer) (*results.Report, error) {
 	if f.in != "" {
 		return results.Read(f.in)
 	}
@@ -85,37 +101,135 @@ func (f *flags) report(ctx context.Context) (*results.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := measure(ctx, f.Settings)
-	if err := errors.Join(err, stop()); err != nil {
-		return nil, err
-	}
-	file := f.out
-	if file == "" {
-		file = filepath.Join("bench", "results", report.Time.Format("20060102-150405")+".json")
-	}
-	return report, report.Write(file)
+	report, err := f.measure(ctx, log)
+	return report, errors.Join(err, stop())
 }
 
-// measure measures the cases that are selected.
-func measure(ctx context.Context, s runner.Settings) (*results.Report, error) {
-	began := time.Now()
-	r := runner.New(ctx, s)
+// runner returns a runner for the cases that are selected, and what visits these.
+func (f *flags) runner(ctx context.Context) (r *runner.Runner, cases func() error, end func()) {
+	r = runner.New(ctx, f.Settings, f.resumed)
+	r.History = results.ReadHistory(history())
+	if f.resumed != nil {
+		r.History = append(r.History, f.resumed)
+	}
 	p := processes.New(ctx, r)
-	defer p.Close()
-	for _, cases := range []func(context.Context, *runner.Runner) error{p.Measure, inprocess.Matrix, inprocess.Extras} {
-		if err := cases(ctx, r); err != nil {
-			return nil, err
+	return r, func() error {
+		for _, of := range []func(context.Context, *runner.Runner) error{p.Measure, inprocess.Matrix, inprocess.Extras} {
+			if err := of(ctx, r); err != nil {
+				return err
+			}
 		}
+		return nil
+	}, p.Close
+}
+
+// listCases prints the cases that would be measured, and how long each would take, as far as it is known.
+func (f *flags) listCases(ctx context.Context, out io.Writer) error {
+	r, cases, end := f.runner(ctx)
+	defer end()
+	planned, err := r.Plan(cases)
+	if err == nil && len(planned) == 0 {
+		err = f.nothing()
 	}
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, k := range planned {
+		estimate := ""
+		if took, known := r.History.Estimate(k, r.Runs); known {
+			estimate = runner.Estimate(took, 0)
+		}
+		size := ""
+		if k.Size > 0 {
+			size = strconv.Itoa(k.Size)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", k.Name(), size, estimate)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	total := runner.Estimate(r.Left())
+	if total == "" {
+		total = "an unknown time: none was measured before"
+	}
+	_, err = fmt.Fprintf(out, "%d cases, %s\n", len(planned), total)
+	return err
+}
+
+// nothing is the error for a selection without cases.
+func (f *flags) nothing() error {
+	if f.resumed != nil {
+		return fmt.Errorf("nothing is left to measure: %s has all selected cases", f.resume)
+	}
+	return fmt.Errorf("no case matches -only %q with these shapes and operations: -list prints their names", f.Only)
+}
+
+// measure measures the cases that are selected. Each is in the file of the report as soon as it ends.
+func (f *flags) measure(ctx context.Context, log io.Writer) (report *results.Report, err error) {
+	began := time.Now()
+	r, cases, end := f.runner(ctx)
+	defer end()
+	planned, err := r.Plan(cases)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(planned) == 0 && f.resumed != nil:
+		return f.resumed, nil
+	case len(planned) == 0:
+		return nil, f.nothing()
+	}
+	r.File = f.out
+	if r.File == "" {
+		r.File = filepath.Join(history(), r.Report.Time.Format("20060102-150405")+".json")
+	}
+	r.Report.Arguments, r.Report.Planned = f.arguments, r.Report.Cases()+len(planned)
+	before, _ := time.ParseDuration(r.Report.Duration) // "" is none
+	err = cases()
+	r.Report.Duration = (before + time.Since(began)).Round(time.Second).String()
 	if len(r.Report.Results) == 0 {
-		return nil, fmt.Errorf("no case matches -only %q with these shapes and operations: without -only, their names are printed as they run", s.Only)
+		return r.Report, errors.Join(err, ctx.Err())
 	}
-	r.Report.Duration = time.Since(began).Round(time.Second).String()
+	if writeErr := r.Report.Write(r.File); writeErr != nil {
+		return r.Report, errors.Join(err, writeErr)
+	}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	if err != nil {
+		return r.Report, fmt.Errorf("%w\n%d of %d cases are in %s; -resume %s measures the others", err, r.Report.Cases(), r.Report.Planned, r.File, r.File)
+	}
+	fmt.Fprintf(log, "%s has all figures\n", r.File)
 	return r.Report, nil
 }
 
+// parse parses a command line. With -resume, it has the flags of the resumed report, which those of the command line override.
 func parse(args []string, log io.Writer) (*flags, error) {
-	f := &flags{Settings: runner.Settings{Log: log}}
+	f, err := parseFlags(args, log)
+	if err != nil || f.resume == "" {
+		return f, err
+	}
+	file := f.resume
+	report, err := results.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if now := results.ThisMachine(); now.Processor != report.Machine.Processor || now.Processors != report.Machine.Processors {
+		return nil, fmt.Errorf("-resume: %s was measured on another machine: %s × %d", file, report.Machine.Processor, report.Machine.Processors)
+	}
+	if now := results.Commit(context.Background()); now != report.Commit {
+		return nil, fmt.Errorf("-resume: %s was measured at commit %s, and this is %s", file, report.Commit, now)
+	}
+	if f, err = parseFlags(append(slices.Clone(report.Arguments), args...), log); err != nil {
+		return nil, err
+	}
+	f.out, f.resumed = file, report
+	f.arguments = slices.Clone(report.Arguments)
+	return f, nil
+}
+
+func parseFlags(args []string, log io.Writer) (*flags, error) {
+	f := &flags{Settings: runner.Settings{Log: log}, arguments: args}
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(log)
 	list := func(name, value, usage string) *string { return set.String(name, value, usage+", separated by commas") }
@@ -131,6 +245,8 @@ func parse(args []string, log io.Writer) (*flags, error) {
 	set.StringVar(&f.format, "format", "table", "what is printed: "+strings.Join(formats.Names(), ", "))
 	set.StringVar(&f.out, "out", "", "JSON file to write; default bench/results/TIME.json")
 	set.StringVar(&f.in, "in", "", "measure nothing, and use this JSON file")
+	set.StringVar(&f.resume, "resume", "", "go on with this JSON file: measure the cases that it lacks, with the flags that it was begun with")
+	set.BoolVar(&f.list, "list", false, "print the cases that would be measured, and how long they take, as far as it is known")
 	set.StringVar(&f.compare, "compare", "", "compare with this JSON file; the exit status is 1 if a figure is worse by more than chance explains")
 	set.StringVar(&f.plots, "plots", "", "draw pictures into this folder")
 	set.StringVar(&f.profiles.cpu, "cpuprofile", "", "write a CPU profile of what runs in process")
@@ -141,6 +257,9 @@ func parse(args []string, log io.Writer) (*flags, error) {
 	}
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", set.Arg(0))
+	}
+	if f.in != "" && (f.resume != "" || f.list) {
+		return nil, errors.New("-in measures nothing: -resume and -list cannot be used with it")
 	}
 	var errs [6]error
 	f.Sizes, errs[0] = numbers(*sizes)

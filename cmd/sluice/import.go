@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/conversion"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/declarations"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/importing"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/listing"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/property"
@@ -33,12 +34,16 @@ type importFlags struct {
 	generateCode      bool
 	from              string
 	generateResources string
+	failed            string // the file for what is not imported
+	list              string // the type of the resources that the provider lists
+	query             []string
+	limit             int64
 }
 
 func newImportCommand(open *session.Opener) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
-		Use:   "import [TYPE NAME ID | -- ARGUMENT...]",
+		Use:   "import [TYPE NAME ID | --file FILE | --list TYPE | --from TOOL -- ARGUMENT...]",
 		Short: "Take existing resources under management",
 		Long: "Read existing resources from their providers, record them in the state of the stack, and print the declarations that\n" +
 			"you copy into the program: in YAML, TypeScript, Python, Go or Java. The resources do not change, and the program does\n" +
@@ -53,12 +58,20 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 			"With --from, a converter plugin reads the resources from the state of another tool. The arguments are passed to the\n" +
 			"plugin; write those that begin with a hyphen after `--`. If the import fails, the list of resources is kept in a file.\n" +
 			"Correct it, and import it with --file:\n\n" +
-			"  sluice import --from terraform terraform.tfstate",
+			"  sluice import --from terraform terraform.tfstate\n\n" +
+			"With --list, the provider lists the resources of a type. Those that the stack manages already are left out:\n\n" +
+			"  sluice import --list aws:s3/bucket:Bucket --limit 200\n\n" +
+			"Many resources are imported in parallel. If some fail, the others are imported all the same, and a file lists what is\n" +
+			"left, with the reasons. Correct it, and import it with --file. An import that was interrupted goes on when you repeat\n" +
+			"the command.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.from == "" {
 				if err := rangeArgs(0, 3)(cmd, args); err != nil {
 					return err
 				}
+			}
+			if !cmd.Flags().Changed("limit") {
+				f.limit = -1
 			}
 			return importResources(cmd.Context(), open, f, args)
 		},
@@ -80,19 +93,23 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	p.BoolVar(&f.generateCode, "generate-code", true, "print declarations for the program")
 	p.StringVarP(&f.out, "out", "o", "", "write the declarations to this file")
 	p.StringVar(&f.from, "from", "", "have this converter list the resources of another tool's state: terraform, ...")
-	p.StringVar(&f.generateResources, "generate-resources", "", "with --from: always write the list of resources to this file")
+	p.StringVar(&f.failed, "failed", "", "write the resources of a list that could not be imported to this file; default with --file FILE.json: FILE.failed.json")
+	p.StringVar(&f.list, "list", "", "import the resources of this type that the provider lists")
+	p.StringArrayVar(&f.query, "query", nil, "with --list: only those with a property, as NAME=VALUE; may be repeated. The schema of the package says which properties")
+	p.Int64Var(&f.limit, "limit", listing.Default, "with --list: import at most this many; 0: all. Without this flag, more of them are an error")
+	p.StringVar(&f.generateResources, "generate-resources", "", "with --from and --list: always write the list of resources to this file")
 	return cmd
 }
 
 // importResources runs the command import.
 func importResources(ctx context.Context, open *session.Opener, f *importFlags, args []string) error {
-	if err := f.check(); err != nil {
+	if err := f.check(args); err != nil {
 		return err
 	}
 	var list *importfile.File
-	if f.from == "" {
+	if f.from == "" && f.list == "" {
 		var err error
-		if list, err = f.list(args); err != nil {
+		if list, err = f.given(args); err != nil {
 			return err
 		}
 	}
@@ -104,8 +121,11 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	if err != nil {
 		return err
 	}
-	if f.from != "" {
+	switch {
+	case f.from != "":
 		return importConverted(ctx, job, f, args)
+	case f.list != "":
+		return importListed(ctx, job, f)
 	}
 	if err := f.bindNames(ctx, s, list); err != nil {
 		return err
@@ -116,19 +136,26 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	if err := completeTypes(ctx, job, list); err != nil {
 		return exit.AsUsage(err)
 	}
-	return importList(ctx, job, f, list)
+	_, err = importList(ctx, job, f, list)
+	return err
 }
 
 // check refuses contradictory flags.
-func (f *importFlags) check() error {
+func (f *importFlags) check(args []string) error {
 	switch {
 	case f.from != "" && f.file != "":
 		return exit.Usagef("a converter may not be specified in conjunction with an import file") // scripts look for the words
 	case f.from != "" && (f.parent != "" || f.provider != "" || len(f.properties) > 0):
 		return exit.Usagef("--parent, --provider and --properties are for one resource, and a converter lists many; " +
 			"write the list to a file with --generate-resources FILE --preview-only, edit it, and import it with --file")
-	case f.from == "" && f.generateResources != "":
-		return exit.Usagef("--generate-resources requires --from")
+	case f.list != "" && (f.from != "" || f.file != "" || len(args) > 0):
+		return exit.Usagef("--list cannot be used together with --file, --from or TYPE NAME ID: it imports what the provider lists")
+	case f.list == "" && (len(f.query) > 0 || f.limit >= 0):
+		return exit.Usagef("--query and --limit require --list")
+	case f.list != "" && f.limit < -1:
+		return exit.Usagef("--limit must be 0 or more")
+	case f.from == "" && f.list == "" && f.generateResources != "":
+		return exit.Usagef("--generate-resources requires --from or --list")
 	case !f.generateCode && f.out != "":
 		return exit.Usagef("--out and --generate-code=false cannot be used together")
 	}
@@ -151,18 +178,19 @@ func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args
 		return err
 	}
 	if f.generateResources != "" {
-		path, err := conversion.SaveList(list, f.generateResources)
+		path, err := list.Save(f.generateResources)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(job.Terminal.Err, "The list of resources is in %s\n", path)
-		return importList(ctx, job, f, list)
+		_, err = importList(ctx, job, f, list)
+		return err
 	}
-	err = importList(ctx, job, f, list)
-	if err == nil {
-		return nil
+	imported, err := importList(ctx, job, f, list)
+	if err == nil || imported {
+		return err
 	}
-	path, saveErr := conversion.SaveList(list, "")
+	path, saveErr := list.Save("")
 	if saveErr != nil {
 		return errors.Join(err, saveErr)
 	}
@@ -171,20 +199,104 @@ func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args
 	return err
 }
 
-// importList imports the resources of a list.
-func importList(ctx context.Context, job *operate.Job, f *importFlags, list *importfile.File) error {
-	requests, names, err := importRequests(ctx, job.Stack, f, list)
-	if err != nil {
+// importListed imports the resources that the provider lists, and that the stack does not manage yet.
+func importListed(ctx context.Context, job *operate.Job, f *importFlags) error {
+	kind := &importfile.File{Resources: []importfile.Resource{{Type: urn.Type(f.list)}}}
+	if err := completeTypes(ctx, job, kind); err != nil {
 		return exit.AsUsage(err)
 	}
-	job.Kind = operate.Import(requests)
-	if f.generateCode {
-		job.AfterPreview = func(context.Context, *sluice.Result) error { return declarations.EnsureFile(f.out) }
-		job.AfterOperation = func(ctx context.Context) error {
-			return declarations.Write(ctx, job, requests, names, declarations.Options{File: f.out, Protect: f.protect})
+	entries := listing.Entries{Type: kind.Resources[0].Type, NameTable: map[string]urn.URN{}, Properties: f.properties}
+	if !entries.Type.IsToken() || entries.Type.IsProvider() {
+		return exit.Usagef("--list: %q is not the type of a resource, such as aws:s3/bucket:Bucket", f.list)
+	}
+	snapshot, err := job.Stack.State.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.refer(&entries, snapshot); err != nil {
+		return err
+	}
+	query := listing.Query{Type: entries.Type, Inputs: f.query, Limit: f.limit}
+	if u := entries.NameTable[entries.Provider]; u != "" {
+		if query.Provider, err = state.FindLive(snapshot, string(u)); err != nil {
+			return exit.Usagef("--provider: %w", err)
 		}
 	}
-	return operate.Run(ctx, job)
+	listed, more, err := listing.Ask(ctx, job, query)
+	if err != nil {
+		return err
+	}
+	all, fresh := entries.Lists(listed, snapshot)
+	t := job.Terminal
+	fmt.Fprintf(t.Err, "The provider lists %s of type %s", format.Resources(len(listed)), entries.Type)
+	if more {
+		fmt.Fprint(t.Err, ", and there are more")
+	}
+	if managed := len(all.Resources) - len(fresh.Resources); managed > 0 {
+		fmt.Fprintf(t.Err, "; %d of them are in the state already and are left out", managed)
+	}
+	fmt.Fprintln(t.Err)
+	if f.generateResources != "" {
+		path, err := all.Save(f.generateResources)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.Err, "The list of all of them is in %s\n", path)
+	}
+	if len(fresh.Resources) == 0 {
+		fmt.Fprintln(t.Err, "There is nothing to import")
+		return nil
+	}
+	_, err = importList(ctx, job, f, fresh)
+	return err
+}
+
+// refer resolves the parent and the provider of the listed resources.
+func (f *importFlags) refer(e *listing.Entries, s *state.Snapshot) error {
+	for _, x := range []struct {
+		flag, text string
+		name       *string
+	}{{"parent", f.parent, &e.Parent}, {"provider", f.provider, &e.Provider}} {
+		if x.text == "" {
+			continue
+		}
+		name, text, err := named(x.flag, x.text, "")
+		if err != nil {
+			return exit.Usagef("--%s: %w", x.flag, err)
+		}
+		if e.NameTable[name] != "" {
+			return exit.Usagef("provider and parent must have distinct names; '%s' stands for both", name)
+		}
+		u := urn.URN(text)
+		if !u.IsValid() {
+			if u, err = recordedAs(s, x.flag, text); err != nil {
+				return err
+			}
+		}
+		e.NameTable[name], *x.name = u, name
+	}
+	if u := e.NameTable[e.Provider]; u != "" && u.Type() != urn.ProviderType(e.Type.Package()) {
+		return exit.Usagef("--provider: %s is no provider of the package %s", u, e.Type.Package())
+	}
+	return nil
+}
+
+// importList imports the resources of a list. It reports whether the import has begun, after which what is left of the list is in a file.
+func importList(ctx context.Context, job *operate.Job, f *importFlags, list *importfile.File) (begun bool, err error) {
+	requests, names, err := importRequests(ctx, job.Stack, f, list)
+	if err != nil {
+		return false, exit.AsUsage(err)
+	}
+	o := importing.Options{Left: f.failed}
+	if o.Left == "" && f.file != "" {
+		o.Left = importfile.LeftPath(f.file)
+	}
+	if f.generateCode {
+		o.Declare = &declarations.Options{File: f.out, Protect: f.protect}
+	}
+	i := importing.New(job, list, requests, names, o)
+	err = i.Run(ctx)
+	return i.Performed(), err
 }
 
 // completeTypes replaces the types that are written in their display form.
@@ -209,8 +321,8 @@ func completeTypes(ctx context.Context, job *operate.Job, list *importfile.File)
 	return nil
 }
 
-// list returns what to import: the entries of the file, or the one resource of the arguments.
-func (f *importFlags) list(args []string) (*importfile.File, error) {
+// given returns what to import: the entries of the file, or the one resource of the arguments.
+func (f *importFlags) given(args []string) (*importfile.File, error) {
 	if f.file != "" {
 		if len(args) > 0 || f.parent != "" || f.provider != "" || len(f.properties) > 0 {
 			return nil, exit.Usagef("an inline resource may not be specified in conjunction with an import file")
@@ -279,13 +391,20 @@ func (f *importFlags) bindNames(ctx context.Context, s *session.Stack, list *imp
 		if err != nil {
 			return err
 		}
-		found, err := state.FindLive(snapshot, rest)
-		if err != nil {
-			return exit.Usagef("--%s: expected a URN but got '%s': %w", flag, rest, err) // scripts look for the first words
+		if list.NameTable[name], err = recordedAs(snapshot, flag, rest); err != nil {
+			return err
 		}
-		list.NameTable[name] = found.URN
 	}
 	return nil
+}
+
+// recordedAs returns the URN of the recorded resource that a flag names as displays show it.
+func recordedAs(s *state.Snapshot, flag, text string) (urn.URN, error) {
+	found, err := state.FindLive(s, text)
+	if err != nil {
+		return "", exit.Usagef("--%s: expected a URN but got '%s': %w", flag, text, err) // scripts look for the first words
+	}
+	return found.URN, nil
 }
 
 // importRequests turns the list into requests for the stack.

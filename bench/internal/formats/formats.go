@@ -64,11 +64,14 @@ func circumstances(r *results.Report) []string {
 	return lines
 }
 
-// versions are those of the peers, by name.
+// versions are those of the peers, as they say them.
 func versions(r *results.Report) []string {
 	var list []string
-	for name, version := range r.Versions {
-		list = append(list, name+" "+version)
+	for name, said := range r.Versions {
+		if !strings.Contains(strings.ToLower(said), name) {
+			said = name + " " + said
+		}
+		list = append(list, said)
 	}
 	slices.Sort(list)
 	return list
@@ -223,6 +226,12 @@ func Fitted() []results.Metric {
 
 func warnings(w io.Writer, r *results.Report, before, mark, after string) {
 	first := true
+	if cases, most := r.Busy(); cases > 0 {
+		fmt.Fprint(w, before, "warnings\n", before)
+		fmt.Fprintf(w, "%sthe machine was busy: other programs used up to %.0f %% of the processors in %d of %d cases; trust ratios, and measure again when it is quiet%s",
+			mark, 100*most, cases, r.Cases(), after)
+		first = false
+	}
 	for i := range r.Results {
 		for _, warning := range r.Results[i].Warnings {
 			if first {
@@ -239,13 +248,13 @@ func warnings(w io.Writer, r *results.Report, before, mark, after string) {
 func commas(w io.Writer, r *results.Report) error {
 	out := csv.NewWriter(w)
 	used := strings.Join(append([]string{r.Machine.Go}, versions(r)...), ", ")
-	all := [][]string{{"commit", "processor", "load", "versions", "case", "shape", "latency", "resources", "who", "metric", "run", "value"}}
+	all := [][]string{{"commit", "processor", "others", "versions", "case", "shape", "latency", "resources", "who", "metric", "run", "value"}}
 	for i := range r.Results {
 		of := &r.Results[i]
 		for _, m := range results.Metrics() {
 			for n, v := range of.Runs[m] {
 				all = append(all, []string{
-					r.Commit, r.Machine.Processor, number(of.Load), used, of.Case, of.Shape, of.Latency, strconv.Itoa(of.Size), of.Subject, string(m), strconv.Itoa(n + 1), number(v),
+					r.Commit, r.Machine.Processor, number(of.Others), used, of.Case, of.Shape, of.Latency, strconv.Itoa(of.Size), of.Subject, string(m), strconv.Itoa(n + 1), number(v),
 				})
 			}
 		}

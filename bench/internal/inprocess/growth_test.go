@@ -20,7 +20,7 @@ func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
 	r := runner.New(t.Context(), runner.Settings{
 		Sizes: []int{250, 500, 1000}, Shapes: []string{shape.Wide, shape.Chain, shape.Tree, shape.Hub, shape.Layers, shape.Aliases}, Operations: Operations(),
 		Latencies: []string{"0"}, Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard,
-	})
+	}, nil)
 	require.NoError(t, Matrix(t.Context(), r))
 	const linear = 1.1 // fixed costs of an operation lower the exponent, and no linear cost raises it that much
 	grown := r.Report.Grown(results.Calls, results.Allocs, results.Allocated)

@@ -17,7 +17,7 @@ func small(t *testing.T, callers int) *runner.Runner {
 	return runner.New(t.Context(), runner.Settings{
 		Sizes: []int{4, 25}, Shapes: shape.All(), Operations: Operations(), Latencies: []string{"0"}, Runs: 1, Callers: callers, Dependents: 2,
 		Only: regexp.MustCompile(""), Log: io.Discard,
-	})
+	}, nil)
 }
 
 // calls returns how many provider calls an operation made.

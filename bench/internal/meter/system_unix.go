@@ -6,7 +6,17 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
+
+// children returns the processor time of the processes that this one has started and waited for, with theirs.
+func children() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
 
 // usageOf returns the maximal memory of a process, and the number of bytes that it wrote to disks. The latter includes
 // its child processes that it waited for.

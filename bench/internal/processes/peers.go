@@ -16,7 +16,10 @@ const (
 )
 
 // peer is a comparable program.
-type peer struct{ name, path, version string }
+type peer struct {
+	name, path string
+	version    string // the first line of what it says about it: "Terraform v1.11.4", "v3.248.0"
+}
 
 type peers map[string]peer
 
@@ -38,11 +41,10 @@ func findPeers(ctx context.Context) peers {
 			continue
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
-		words := strings.Fields(first) // "Terraform v1.11.4", "v3.248.0"
-		if len(words) == 0 {
+		if first = strings.TrimSpace(first); first == "" {
 			continue
 		}
-		found[name] = peer{name, path, words[len(words)-1]}
+		found[name] = peer{name, path, first}
 	}
 	return found
 }

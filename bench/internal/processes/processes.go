@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -126,8 +125,8 @@ func (p *Processes) displays(ctx context.Context, r *runner.Runner, size int) er
 	destroy := b.timing(load{}, b.executable("sluice"), in("destroy", "--yes", "--skip-preview", "--non-interactive")...)
 	update := func(flags ...string) probe {
 		up := probe(func(ctx context.Context) (meter.Reading, error) {
-			cmd := exec.CommandContext(ctx, b.executable("sluice"), in(append(flags, "up", "--yes")...)...)
-			cmd.Dir, cmd.Env = directory, append(b.environment(load{}), "TERM=xterm-256color", "CI=")
+			cmd := b.started(ctx, b.executable("sluice"), in(append(flags, "up", "--yes")...)...)
+			cmd.Dir, cmd.Env = directory, append(b.temporary(b.environment(load{})), "TERM=xterm-256color", "CI=")
 			return meter.ProcessOnTerminal(cmd)
 		})
 		return up.then(destroy)

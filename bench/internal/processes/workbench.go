@@ -44,7 +44,7 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 		b.close()
 		return nil, err
 	}
-	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+	if out, err := b.started(ctx, "go", args...).CombinedOutput(); err != nil {
 		b.close()
 		return nil, fmt.Errorf("building the executables: %w\n%s", err, out)
 	}
@@ -57,6 +57,33 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// patience is how long a process has to end after an interrupt, before it is killed.
+const patience = 10 * time.Second
+
+// started returns a process that is interrupted when the context ends, so that it can remove what it has made. Its own temporary files are in the
+// workbench.
+func (b *workbench) started(ctx context.Context, executable string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, executable, args...)
+	cmd.WaitDelay = patience
+	if runtime.GOOS != "windows" { // which has no interrupts between processes
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	}
+	cmd.Env = b.temporary(os.Environ())
+	return cmd
+}
+
+// longestFolder is the length in bytes of a folder in which sockets can still be made: their paths have room for about a hundred.
+const longestFolder = 50
+
+// temporary returns an environment in which temporary files are in the workbench, unless its path is too long for sockets.
+func (b *workbench) temporary(environment []string) []string {
+	folder := filepath.Join(b.directory, "tmp")
+	if len(folder) > longestFolder || os.MkdirAll(folder, 0o700) != nil {
+		return environment
+	}
+	return append(environment, "TMPDIR="+folder, "GOTMPDIR="+folder)
 }
 
 func (b *workbench) close() { _ = os.RemoveAll(b.directory) }
@@ -99,8 +126,8 @@ func (b *workbench) timing(l load, executable string, args ...string) probe {
 // in returns a probe of one process in a directory.
 func (b *workbench) in(directory string, environment []string, executable string, args ...string) probe {
 	return func(ctx context.Context) (meter.Reading, error) {
-		cmd := exec.CommandContext(ctx, executable, args...)
-		cmd.Dir, cmd.Env = directory, environment
+		cmd := b.started(ctx, executable, args...)
+		cmd.Dir, cmd.Env = directory, b.temporary(environment)
 		return meter.Process(cmd)
 	}
 }
@@ -247,9 +274,9 @@ func (b *workbench) front(ctx context.Context, f front) error {
 		}
 	}
 	in := func(name string, args ...string) error {
-		cmd := exec.CommandContext(ctx, name, args...)
+		cmd := b.started(ctx, name, args...)
 		if filepath.Base(name) != name {
-			cmd = exec.CommandContext(ctx, filepath.Join(directory, name), args...)
+			cmd = b.started(ctx, filepath.Join(directory, name), args...)
 		}
 		cmd.Dir = directory
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -292,7 +319,7 @@ func (b *workbench) terraform(p peer, directory string, args ...string) probe {
 // startService starts a service that accepts journals. The caller stops it.
 func (b *workbench) startService(ctx context.Context) (*service, error) {
 	url := filepath.Join(b.directory, "service-url")
-	s := &service{cmd: exec.CommandContext(ctx, b.executable("serve"), "-journal", "-delay", serviceDelay.String(), "-url", url)}
+	s := &service{cmd: b.started(ctx, b.executable("serve"), "-journal", "-delay", serviceDelay.String(), "-url", url)}
 	s.cmd.Stderr = &s.log
 	if err := s.cmd.Start(); err != nil {
 		return nil, err

@@ -81,21 +81,33 @@ const Ideal = "ideal"
 // Result has the runs of one case.
 type Result struct {
 	Key
-	Runs     map[Metric]Sample `json:"runs"` // each in the order of the runs
-	Ideal    float64           `json:"ideal,omitempty"`
-	Targets  []Target          `json:"targets,omitempty"`
-	Load     float64           `json:"load"` // of the machine at the beginning of the runs, for each processor; negative if it is unknown
-	Warnings []string          `json:"warnings,omitempty"`
+	Runs    map[Metric]Sample `json:"runs"` // each in the order of the runs
+	Ideal   float64           `json:"ideal,omitempty"`
+	Targets []Target          `json:"targets,omitempty"`
+	// Others is the share of the processors, from 0 to 1, that other programs used during the runs of the case; negative if it is unknown.
+	Others float64 `json:"others"`
+	// Took is how long all runs took in seconds, with the warm-up and with what is not measured.
+	Took     float64  `json:"took,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
-// busyLoad is the load of a processor from which other work disturbs the measurement.
-const busyLoad = 0.5
+// busy is the share of the processors from which other programs disturb the measurement.
+const busy = 0.1
+
+// Busy returns how many cases were measured while other programs used a noticeable share of the processors, and the largest share.
+func (r *Report) Busy() (cases int, most float64) {
+	disturbed := map[Key]bool{}
+	for i := range r.Results {
+		if of := &r.Results[i]; of.Others > busy {
+			disturbed[of.Of("")] = true
+			most = max(most, of.Others)
+		}
+	}
+	return len(disturbed), most
+}
 
 // Warn adds warnings about conditions that make the result doubtful.
 func (r *Result) Warn() {
-	if r.Load > busyLoad {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the machine was busy: %.1f processes waited for each processor", r.Load))
-	}
 	for _, m := range []Metric{Time, Work} {
 		if far := r.Runs[m].Outliers(); len(far) > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d runs are far from the others in %s", len(far), len(r.Runs[m]), m))
@@ -109,9 +121,12 @@ type Report struct {
 	Duration string            `json:"duration"`
 	Commit   string            `json:"commit"`
 	Machine  Machine           `json:"machine"`
-	Versions map[string]string `json:"versions"` // of the measured programs
-	Missing  []string          `json:"missing,omitempty"`
-	Results  []Result          `json:"results"`
+	Versions map[string]string `json:"versions"` // of the measured programs, as they say them
+	// Arguments are those of the command, and Planned is the number of selected cases.
+	Arguments []string `json:"arguments,omitempty"`
+	Planned   int      `json:"planned,omitempty"`
+	Missing   []string `json:"missing,omitempty"`
+	Results   []Result `json:"results"`
 }
 
 // Miss records that a program is not on PATH.
@@ -129,6 +144,26 @@ func (r *Report) Find(k Key) *Result {
 		}
 	}
 	return nil
+}
+
+// Has reports whether a case has results, whoever the subject is. A case without a size has them at any.
+func (r *Report) Has(k Key) bool {
+	return slices.ContainsFunc(r.Results, func(of Result) bool {
+		other := of.Of("")
+		if k.Size == 0 {
+			other.Size = 0
+		}
+		return other == k.Of("")
+	})
+}
+
+// Cases returns the number of cases that have results.
+func (r *Report) Cases() int {
+	seen := map[Key]bool{}
+	for i := range r.Results {
+		seen[r.Results[i].Of("")] = true
+	}
+	return len(seen)
 }
 
 // Versus returns the median with which a target compares. ok is false if there is none.
@@ -179,7 +214,7 @@ func Read(path string) (*Report, error) {
 	return &r, nil
 }
 
-// Write writes the report to a file, and makes its folder.
+// Write writes the report to a file, and makes its folder. The file is replaced as a whole.
 func (r *Report) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -188,7 +223,11 @@ func (r *Report) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
+	// A reader, and whoever comes after a kill, finds the whole of the old or of the new report.
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // Grown fits the growth of metrics, for each case that has several sizes.

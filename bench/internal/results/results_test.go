@@ -3,6 +3,7 @@ package results
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -87,12 +88,47 @@ func TestAVerdictComparesWithTheTarget(t *testing.T) {
 }
 
 func TestADoubtfulResultSaysWhy(t *testing.T) {
-	r := Result{Load: 0.7, Runs: map[Metric]Sample{Time: {10, 11, 50, 12, 10, 11}}}
+	r := Result{Runs: map[Metric]Sample{Time: {10, 11, 50, 12, 10, 11}}}
 	r.Warn()
-	require.Len(t, r.Warnings, 2)
-	calm := Result{Load: 0.1, Runs: map[Metric]Sample{Time: {10, 11, 12, 10, 11}}}
+	require.Len(t, r.Warnings, 1)
+	calm := Result{Runs: map[Metric]Sample{Time: {10, 11, 12, 10, 11}}}
 	calm.Warn()
 	require.Empty(t, calm.Warnings)
+}
+
+func TestABusyMachineIsOneRemark(t *testing.T) {
+	k := Key{Case: "c", Size: 1}
+	r := &Report{Results: []Result{
+		{Key: k.Of("a"), Others: 0.3}, {Key: k.Of("b"), Others: 0.3}, {Key: Key{Case: "d"}, Others: 0.5}, {Key: Key{Case: "e"}, Others: 0.05}, {Key: Key{Case: "f"}, Others: -1},
+	}}
+	cases, most := r.Busy()
+	require.Equal(t, 2, cases)
+	require.InDelta(t, 0.5, most, 0)
+	require.True(t, r.Has(k))
+	require.True(t, r.Has(Key{Case: "c"}), "a case that does not know its size yet")
+	require.False(t, r.Has(Key{Case: "c", Size: 2}))
+	require.Equal(t, 4, r.Cases())
+}
+
+func TestEstimatesAreThoseOfTheNewestReportOrOfAnotherSize(t *testing.T) {
+	at := func(year int, took float64, sizes ...int) *Report {
+		r := &Report{Time: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}
+		for _, n := range sizes {
+			for _, who := range []string{Sluice, Floor} {
+				r.Results = append(r.Results, Result{Key: Key{Case: "c", Size: n, Subject: who}, Took: took * float64(n), Runs: map[Metric]Sample{Time: {1, 2, 3}}})
+			}
+		}
+		return r
+	}
+	h := History{at(2020, 8, 10), at(2022, 4, 10), at(2021, 2, 10), at(2024, 100, 20)}
+	took, known := h.Estimate(Key{Case: "c", Size: 10}, 3)
+	require.True(t, known)
+	require.Equal(t, 80*time.Second, took, "two contenders in the report of 2022")
+	took, known = h.Estimate(Key{Case: "c", Size: 40}, 7)
+	require.True(t, known)
+	require.Equal(t, 4*4000*time.Second, took, "twice as large and twice as often as in the newest report")
+	_, known = h.Estimate(Key{Case: "other", Size: 10}, 3)
+	require.False(t, known)
 }
 
 func TestAReportIsReadAsItWasWritten(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/bench/internal/meter"
@@ -29,22 +31,87 @@ type Settings struct {
 type Runner struct {
 	Settings
 	Report *results.Report
+	// History estimates how long cases take.
+	History results.History
+	// File receives the report whenever a case has ended; "" is none.
+	File string
+
+	planning bool
+	planned  []results.Key
+	done     int // cases of the plan that are done
 }
 
-// New returns a runner with an empty report about this machine.
-func New(ctx context.Context, s Settings) *Runner {
-	return &Runner{Settings: s, Report: &results.Report{
-		Time: time.Now().UTC(), Commit: results.Commit(ctx), Machine: results.ThisMachine(), Versions: map[string]string{},
-	}}
+// New returns a runner that adds to a report. A nil report is an empty one about this machine.
+func New(ctx context.Context, s Settings, report *results.Report) *Runner {
+	if report == nil {
+		report = &results.Report{Time: time.Now().UTC(), Commit: results.Commit(ctx), Machine: results.ThisMachine(), Versions: map[string]string{}}
+	}
+	return &Runner{Settings: s, Report: report}
 }
 
-// Wants reports whether a case is selected, and logs it if so.
+// Plan calls f, which visits all cases, and returns those that are selected and have no results yet. No case is measured.
+func (r *Runner) Plan(f func() error) ([]results.Key, error) {
+	r.planning, r.planned = true, nil
+	err := f()
+	r.planning = false
+	return r.planned, err
+}
+
+// Left estimates how long the cases of the plan that are not done take. unknown is the number of those that were never measured.
+func (r *Runner) Left() (left time.Duration, unknown int) {
+	for _, k := range r.planned[min(r.done, len(r.planned)):] {
+		took, known := r.History.Estimate(k, r.Runs)
+		if left += took; !known {
+			unknown++
+		}
+	}
+	return left, unknown
+}
+
+// Wants reports whether a case is to be measured now, and logs it if so: it is selected, and has no results.
 func (r *Runner) Wants(k results.Key) bool {
-	if !r.Only.MatchString(k.Name()) {
+	if !r.Only.MatchString(k.Name()) || r.Report.Has(k) {
 		return false
 	}
-	fmt.Fprintf(r.Log, "%s (%d)\n", k.Name(), k.Size)
+	if r.planning {
+		if !slices.ContainsFunc(r.planned, func(other results.Key) bool { return other.Of("") == k.Of("") }) {
+			r.planned = append(r.planned, k)
+		}
+		return false
+	}
+	if at := slices.IndexFunc(r.planned, func(other results.Key) bool { return other.Of("") == k.Of("") }); at >= 0 {
+		r.done = at
+	}
+	fmt.Fprintf(r.Log, "%s (%d)%s\n", k.Name(), k.Size, r.progress())
 	return true
+}
+
+// progress says which of the planned cases comes, and how long they will take; "" without a plan.
+func (r *Runner) progress() string {
+	if len(r.planned) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(", %d of %d", r.done+1, len(r.planned))
+	if left := Estimate(r.Left()); left != "" {
+		text += ", " + left + " left"
+	}
+	return text
+}
+
+// Estimate writes an estimate for people; "" if nothing is known.
+func Estimate(left time.Duration, unknown int) string {
+	if left == 0 {
+		return ""
+	}
+	text := max(left.Round(time.Second), time.Second).String()
+	if left >= time.Minute {
+		text = strings.TrimSuffix(left.Round(time.Minute).String(), "0s")
+	}
+	text = "about " + text
+	if unknown > 0 {
+		text += fmt.Sprintf(" and %d that were not measured before", unknown)
+	}
+	return text
 }
 
 // Contender is a subject that runs a case.
@@ -56,16 +123,18 @@ type Contender struct {
 	Targets []results.Target
 }
 
-// Measure runs the contenders of a case alternately and adds a result for each.
+// Measure runs the contenders of a case alternately, adds a result for each, and writes the report.
 func (r *Runner) Measure(ctx context.Context, k results.Key, contenders ...Contender) error {
-	load := results.Load()
+	others := meter.WatchOthers()
 	all := make([]results.Result, len(contenders))
 	for i, c := range contenders {
-		all[i] = results.Result{Key: k.Of(c.Subject), Runs: map[results.Metric]results.Sample{}, Ideal: c.Ideal, Targets: c.Targets, Load: load}
+		all[i] = results.Result{Key: k.Of(c.Subject), Runs: map[results.Metric]results.Sample{}, Ideal: c.Ideal, Targets: c.Targets}
 	}
 	for run := range r.Runs + 1 {
 		for i, c := range contenders {
+			began := time.Now()
 			reading, err := c.Probe(ctx)
+			all[i].Took += time.Since(began).Seconds()
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", k.Name(), c.Subject, err)
 			}
@@ -80,9 +149,14 @@ func (r *Runner) Measure(ctx context.Context, k results.Key, contenders ...Conte
 			}
 		}
 	}
+	share := others()
 	for i := range all {
+		all[i].Others = share
 		all[i].Warn()
 	}
 	r.Report.Results = append(r.Report.Results, all...)
-	return nil
+	if r.File == "" {
+		return nil
+	}
+	return r.Report.Write(r.File)
 }

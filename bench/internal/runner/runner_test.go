@@ -14,7 +14,7 @@ import (
 )
 
 func TestContendersRunByTurnsAfterAWarmUp(t *testing.T) {
-	r := New(t.Context(), Settings{Runs: 2, Only: regexp.MustCompile(""), Log: io.Discard})
+	r := New(t.Context(), Settings{Runs: 2, Only: regexp.MustCompile(""), Log: io.Discard}, nil)
 	var order []string
 	contender := func(name string, seconds float64) Contender {
 		return Contender{Subject: name, Probe: func(context.Context) (meter.Reading, error) {
@@ -30,7 +30,7 @@ func TestContendersRunByTurnsAfterAWarmUp(t *testing.T) {
 }
 
 func TestACaseThatFailsNamesWhoFailed(t *testing.T) {
-	r := New(t.Context(), Settings{Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard})
+	r := New(t.Context(), Settings{Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard}, nil)
 	err := r.Measure(t.Context(), results.Key{Case: "c", Shape: "wide"}, Contender{Subject: "a", Probe: func(context.Context) (meter.Reading, error) {
 		return nil, errors.New("no room")
 	}})
@@ -39,7 +39,7 @@ func TestACaseThatFailsNamesWhoFailed(t *testing.T) {
 }
 
 func TestOnlyCasesThatMatchAreWanted(t *testing.T) {
-	r := New(t.Context(), Settings{Only: regexp.MustCompile("^engine .*wide$"), Log: io.Discard})
+	r := New(t.Context(), Settings{Only: regexp.MustCompile("^engine .*wide$"), Log: io.Discard}, nil)
 	require.True(t, r.Wants(results.Key{Case: "engine preview new", Shape: "wide"}))
 	require.False(t, r.Wants(results.Key{Case: "engine preview new", Shape: "chain"}))
 }

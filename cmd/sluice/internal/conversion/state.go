@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -91,27 +89,4 @@ func encoded(ctx context.Context, m *property.Map, encryption Encryption) (json.
 		return nil, err
 	}
 	return property.EncodeState(ctx, *m, property.StateOptions{Secrets: property.SecretsEncrypted, Encrypter: encrypt})
-}
-
-// SaveList writes a list of resources to a file that a user can edit and import with --file. Without a path it creates a file in
-// the working directory. It returns the path.
-func SaveList(list *importfile.File, path string) (string, error) {
-	var file *os.File
-	var err error
-	if path == "" {
-		file, err = os.CreateTemp(".", "pulumi-import-*.json")
-	} else {
-		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the list of resources: %w", err)
-	}
-	err = list.Write(file)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the list of resources: %w", err)
-	}
-	return filepath.Clean(file.Name()), nil
 }

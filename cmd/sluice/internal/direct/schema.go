@@ -399,3 +399,11 @@ func (s *Schema) typeText(p *Property) string {
 	}
 	return p.Type
 }
+
+// Parse returns the value of a property that is written as a text: as it is, or in YAML if the property is a list or an object, or nil.
+func (s *Schema) Parse(p *Property, text string) (property.Value, error) {
+	if p == nil || s.kindOf(p) == isOther {
+		return parse([]byte(text))
+	}
+	return s.kindOf(p).parse(text)
+}

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -14,14 +15,14 @@ import (
 )
 
 // ending describes the end of a phase for displays: the decisions and, if it has failed, the causes. named replaces the command
-// name in a text by the name of this program.
-func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text string) string) display.Ending {
+// name in a text by the name of this program. next is the next step, whatever has failed; "" if it depends on that.
+func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text string) string, next string) display.Ending {
 	var failed *sluice.FailedError
 	if !errors.As(err, &failed) {
 		return display.Ending{Log: log}
 	}
 	e := display.Ending{Log: log, Failed: failed.Operation, Canceled: failed.Canceled, Order: map[urn.URN]int{}, Advised: advised}
-	e.NextStep = func(f display.Failure) string { return named(nextStep(f)) }
+	e.NextStep = func(f display.Failure) string { return named(cmp.Or(next, nextStep(f))) }
 	for _, err := range failed.Err.WrappedErrors() {
 		var f stages.Failure
 		if errors.As(err, &f) {

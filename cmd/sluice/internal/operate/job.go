@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/archives"
@@ -12,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/state"
@@ -59,6 +61,9 @@ func (j *Job) masks() *redact.Set {
 	return &j.known
 }
 
+// Masked returns a text without the secrets that are to be masked.
+func (j *Job) Masked(text string) string { return j.masks().Mask(text) }
+
 // minCredential is the length in bytes from which a credential is masked. Shorter passphrases are words of local stacks,
 // which occur in messages by chance.
 const minCredential = 8
@@ -72,4 +77,36 @@ func (j *Job) learnCredentials() {
 			j.known.Add(c)
 		}
 	}
+}
+
+// PackageSettings returns the settings of a package in the stack: those of its default provider. Their secrets are masked from then on.
+func (j *Job) PackageSettings(pkg string) property.Map {
+	m := map[string]property.Value{}
+	for k, v := range j.config {
+		namespace, name, _ := strings.Cut(k, ":")
+		if namespace != pkg {
+			continue
+		}
+		m[name] = property.String(v.Text)
+		if v.Secret {
+			m[name] = property.Secret(m[name])
+		}
+	}
+	settings := property.NewMap(m)
+	j.known.Learn(settings)
+	return settings
+}
+
+// Learn masks the secrets in properties from now on.
+func (j *Job) Learn(m property.Map) { j.known.Learn(m) }
+
+// Beforehand calls f before the operation, with the variables and files of the environments of the stack. Its error contains no secret.
+func (j *Job) Beforehand(ctx context.Context, f func(context.Context) error) error {
+	restore, err := j.environments.Apply()
+	if err != nil {
+		return err
+	}
+	defer restore()
+	j.learnCredentials()
+	return j.masks().Error(f(ctx))
 }

@@ -16,7 +16,10 @@ type Kind struct {
 	// packages.
 	NeedsProgram, AsksProgram bool
 	// Command is the command of a kind whose resources can be chosen by flags, "" for others.
-	Command          string
+	Command string
+	// Partial says how the operation can go on after a preview that has failed, without what failed, and reports whether it can. From then on
+	// Perform does only the rest. It is nil for kinds that cannot.
+	Partial          func(r *sluice.Result, err error) (next string, can bool)
 	Preview, Perform func(*sluice.Engine, context.Context) (*sluice.Result, error)
 }
 

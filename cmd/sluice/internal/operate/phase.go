@@ -41,6 +41,10 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	o.foreground.setScreen(screen)
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, run, preview, screen)
+	o.partial = ""
+	if preview && runErr != nil && o.Kind.Partial != nil {
+		o.partial, _ = o.Kind.Partial(result, runErr)
+	}
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
 	log = log.WithAnswers(o.answers.recorded.Reused()).WithDepartures(decisions.ReadDepartures(ctx, o.Stack))
 	if !preview {
@@ -50,7 +54,7 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 		log = log.WithPlanned(o.planned)
 	}
 	o.remarks.noteBuiltins()
-	closeErr := screen.close(ctx, result, log, runErr)
+	closeErr := screen.close(ctx, result, log, runErr, o.partial)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation
 	if preview {

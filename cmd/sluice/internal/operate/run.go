@@ -130,7 +130,7 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 		return nil, nil
 	}
 	result, err := runPhase(ctx, o, true, 0)
-	if err != nil {
+	if err != nil && o.partial == "" {
 		return nil, err
 	}
 	if o.interrupts.Stopped() {

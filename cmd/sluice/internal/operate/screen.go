@@ -275,8 +275,9 @@ func (s *screen) advise(e stages.Event) stages.Event {
 	return e
 }
 
-// close shows the end of the phase. It writes an error that has not been reported as a message for programs.
-func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runErr error) error {
+// close shows the end of the phase. It writes an error that has not been reported as a message for programs. next says how the operation
+// goes on although the phase has failed; "" if it does not.
+func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runErr error, next string) error {
 	if runErr != nil && !s.saidWhy() {
 		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(s.named(advise.Text(runErr)))}}
 		for _, l := range s.events {
@@ -297,7 +298,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 		s.wg.Wait()
 	}
 	var errs []error
-	end := ending(log, runErr, s.advised, s.named)
+	end := ending(log, runErr, s.advised, s.named, next)
 	if s.options.IsPreview && r != nil {
 		end.Planned = r.Steps()
 	}

@@ -394,9 +394,9 @@ func commentsOnly(n *yaml.Node) []byte {
 	return []byte(strings.Join(parts, "\n") + "\n")
 }
 
-// writeAtomically replaces a file. It makes the content durable under a temporary name and then renames it. mode is the
+// WriteAtomically replaces a file. It makes the content durable under a temporary name and then renames it. mode is the
 // mode of a new file; an existing file keeps its own.
-func writeAtomically(path string, data []byte, mode os.FileMode) error {
+func WriteAtomically(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}

@@ -112,12 +112,12 @@ func AddPackage(path string, p Package) error {
 	}
 	setChild(entries, p.Name, entry)
 	if again, err := parseDocument(path, inserted); inserted != nil && err == nil && sameNode(doc.node, again.node) {
-		return writeAtomically(path, inserted, 0o644)
+		return WriteAtomically(path, inserted, 0o644)
 	}
 	if data, err = doc.bytes(); err != nil {
 		return err
 	}
-	return writeAtomically(path, data, 0o644)
+	return WriteAtomically(path, data, 0o644)
 }
 
 // insertPackage returns the text of a YAML file with a new entry of `packages`; nil if that is not simple. The result may have

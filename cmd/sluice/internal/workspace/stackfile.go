@@ -179,7 +179,7 @@ func (f *StackFile) Save() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
 	}
-	if err := writeAtomically(f.Path, data, private.File); err != nil {
+	if err := WriteAtomically(f.Path, data, private.File); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
 	f.doc.changed, f.exists = false, true
