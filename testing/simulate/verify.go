@@ -345,11 +345,21 @@ func (a verification) mayBeGone(id string) bool {
 }
 
 // verifyDeletes checks the order of the deletes of the end phase. A dependent is deleted first, and its dependencies stay if it could not be
-// deleted (steps.md 5.3).
+// deleted (steps.md 5.3). A state that stood before another one in the state at the start does not refer to it, also if the record of this run
+// has moved an old copy forward since then, because an old copy refers to old copies (state.md 1.15).
 func (a verification) verifyDeletes() {
 	type object struct {
 		urn urn.URN
 		id  string
+	}
+	started := map[object]int{}
+	for i, r := range a.before.resources() {
+		started[object{r.URN, r.ID}] = i
+	}
+	later := func(dependency, r object) bool {
+		i, had := started[r]
+		j, hadToo := started[dependency]
+		return had && hadToo && j > i
 	}
 	late := map[object]*call{}
 	for _, c := range a.calls {
@@ -369,7 +379,7 @@ func (a verification) verifyDeletes() {
 		for ref := range r.References() {
 			for _, dep := range at[ref.URN] {
 				switch {
-				case own == nil:
+				case own == nil, later(object{dep.urn, dep.id}, object{r.URN, r.ID}):
 				case own.err != nil:
 					a.fault("%s is deleted although the delete of %s, which depends on it, has failed", dep.id, own.id)
 				case dep.begun < own.end:
