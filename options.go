@@ -214,7 +214,7 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 			DryRun: k.dryRun, Parallel: o.parallel(),
 		},
 		Directory: o.Directory, Mode: k.mode, Judges: stages.Judges{Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit}, Autonamer: o.Autonamer,
-		Pace: stages.Pace{Workers: o.workers(k), Admit: o.Interrupts.admit}, PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
+		Pace: stages.Pace{Workers: o.workers(k), Admit: o.Interrupts.admit}, PackageConfig: o.Config.PackageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
 		Memory: stages.Memory{Limit: o.MemoryLimit, Before: memory.Taken()}, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		Legacy:  stages.Legacy{Diff: o.Legacy.Diff, RefreshDiff: o.Legacy.RefreshDiff},
 		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,

@@ -1,7 +1,6 @@
 package slot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ type guard[In, Out Item] struct {
 	stage pipeline.Stage[In, Out]
 	to    Reports
 	same  func(In) Out // makes the output from an input, if the stage passes its inputs on; nil if it makes the outputs
-	rules rules[In, Out]
+	rule  rule[In, Out]
 
 	mu    sync.Mutex // guards has and watch
 	has   map[stages.Identity]*held[In, Out]
@@ -62,12 +61,12 @@ type held[In, Out Item] struct {
 // Guard returns a stage that wraps st and enforces the rules of the slot with this name. Each error of the stage, and an error for each broken rule,
 // is reported.
 func Guard[T Item](slot string, st pipeline.Stage[T, T], to Reports) pipeline.Stage[T, T] {
-	return guarded(slot, st, to, slotRules[T](), func(in T) T { return in })
+	return guarded(slot, st, to, slotRule[T](), func(in T) T { return in })
 }
 
-func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], to Reports, rules rules[In, Out], same func(In) Out) pipeline.Stage[In, Out] {
+func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], to Reports, rule rule[In, Out], same func(In) Out) pipeline.Stage[In, Out] {
 	g := &guard[In, Out]{
-		slot: slot, stage: st, to: to, same: same, rules: rules, has: map[stages.Identity]*held[In, Out]{}, emitting: await.NewRWLock(),
+		slot: slot, stage: st, to: to, same: same, rule: rule, has: map[stages.Identity]*held[In, Out]{}, emitting: await.NewRWLock(),
 	}
 	out := st
 	out.Run, out.Flush, out.Idle, out.Abandon = g.work, g.flush, nil, g.abandon
@@ -137,7 +136,7 @@ func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) erro
 	}
 	defer g.free(h)
 	h.out = v
-	problem := g.rules.broken(h)
+	problem := g.rule.broken(h)
 	if problem == "" {
 		return nil
 	}
@@ -231,7 +230,7 @@ func (g *guard[In, Out]) take(id stages.Identity, in In) {
 		h = &held[In, Out]{}
 	}
 	h.in, h.work = in, true
-	if goal := g.rules.goal(&h.in); goal != nil {
+	if goal := goalOf(&h.in); goal != nil {
 		h.goal = *goal
 	}
 	g.mu.Lock()
@@ -288,9 +287,7 @@ func (g *guard[In, Out]) kept() []In {
 		}
 		list = append(list, h.in)
 	}
-	slices.SortFunc(list, func(a, b In) int {
-		return cmp.Or(cmp.Compare(a.Identity().Seq(), b.Identity().Seq()), cmp.Compare(a.String(), b.String()))
-	})
+	slices.SortFunc(list, inOrder[In])
 	return list
 }
 
@@ -301,21 +298,15 @@ func (g *guard[In, Out]) broken(id stages.Identity, problem string) error {
 
 // named returns the error of a stage, with the stage and the item if it names none. The end of the run is no error of the stage.
 func (g *guard[In, Out]) named(ctx context.Context, id stages.Identity, item string, err error) error {
-	switch e := err.(type) {
-	case *stages.RefusedError:
+	if _, refused := err.(*stages.RefusedError); refused || ends(ctx, err) {
 		return err
-	case interface{ Unwrap() []error }:
-		if ends(ctx, err) {
-			return err
-		}
+	}
+	if several, is := err.(interface{ Unwrap() []error }); is {
 		var all []error
-		for _, part := range e.Unwrap() {
+		for _, part := range several.Unwrap() {
 			all = append(all, g.named(ctx, id, item, part))
 		}
 		return errors.Join(all...)
-	}
-	if ends(ctx, err) {
-		return err
 	}
 	return &stages.StageFailedError{Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Item: item, Err: err}
 }
@@ -343,7 +334,7 @@ func (g *guard[In, Out]) look() {
 	works := g.watch.aside != ""
 	for _, h := range g.has {
 		works = works || h.work
-		if h.work && g.watch.isLate(h.tick) && (late == nil || comesFirst(h.in, late.in)) {
+		if h.work && g.watch.isLate(h.tick) && (late == nil || inOrder(h.in, late.in) < 0) {
 			late = h
 		}
 	}

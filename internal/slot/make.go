@@ -40,12 +40,12 @@ func Replace[In, Out Item](
 	if replacer == nil {
 		return standard, nil
 	}
-	rules, standard := placeRules(standard)
+	rule, standard := placeRule(standard)
 	st, err := usable(func() pipeline.Stage[In, Out] { return replacer(op, standard) })
 	if err != nil {
 		return st, fmt.Errorf("the stage in place of the standard stage %s: %w", name, err)
 	}
-	return guarded(name, st, to, rules, nil), nil
+	return guarded(name, st, to, rule, nil), nil
 }
 
 // usable returns the stage of a constructor, or an error if the constructor panics or the stage is not complete.

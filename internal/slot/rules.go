@@ -11,112 +11,103 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// rules are what stages in one place of the pipeline may not change. The zero value allows everything.
-type rules[In, Out Item] struct {
-	// goalOf returns the goal of an item, which must stay as it is; nil if it has none.
-	goalOf func(*In) *stages.Goal
-	// changed returns what the stage has changed and may not change, "" for nothing.
-	changed func(in *In, out *Out) string
-}
-
-func (r rules[In, Out]) goal(in *In) *stages.Goal {
-	if r.goalOf == nil {
-		return nil
-	}
-	return r.goalOf(in)
-}
+// rule finds what a stage in one place of the pipeline has changed and may not change: the description of the change, "" for none. A nil rule
+// allows everything but changes in the goal that its items share.
+type rule[In, Out Item] func(in *In, out *Out) string
 
 // broken returns the rule that a stage has broken, "" for none.
-func (r rules[In, Out]) broken(h *held[In, Out]) string {
-	if goal := r.goal(&h.in); goal != nil {
+func (r rule[In, Out]) broken(h *held[In, Out]) string {
+	if goal := goalOf(&h.in); goal != nil {
 		if field := mutated(&h.goal, goal); field != "" {
 			return fmt.Sprintf("it changed %s in the goal of %s, which others share; copy the goal, change the copy, and emit the item with it", field, h.in)
 		}
 	}
-	if r.changed == nil {
+	if r == nil {
 		return ""
 	}
-	return r.changed(&h.in, &h.out)
+	return r(&h.in, &h.out)
 }
 
-// slotRules returns the rules for stages in the slot for items of a type.
-func slotRules[T Item]() rules[T, T] {
+// goalOf returns the goal of the item that a pointer points to, which must stay as it is; nil if it has none.
+func goalOf(item any) *stages.Goal {
+	switch i := item.(type) {
+	case *stages.Registered:
+		return i.Goal
+	case *stages.Located:
+		return i.Goal
+	case *stages.Checked:
+		return i.Goal
+	case *stages.Analyzed:
+		return i.Goal
+	case *stages.Diffed:
+		return i.Goal
+	case *stages.Built:
+		return i.Goal
+	}
+	return nil
+}
+
+// slotRule returns the rule for stages in the slot for items of a type.
+func slotRule[T Item]() rule[T, T] {
 	var own any
 	switch any((*T)(nil)).(type) {
-	case *stages.Registered:
-		own = rules[stages.Registered, stages.Registered]{goalOf: func(r *stages.Registered) *stages.Goal { return r.Goal }}
 	case *stages.Located:
-		own = rules[stages.Located, stages.Located]{
-			goalOf: func(l *stages.Located) *stages.Goal { return l.Goal },
-			changed: func(in, out *stages.Located) string {
-				if problem := renamed(in, out); problem != "" {
-					return problem
-				}
-				return moved(in, out, "the goal")
-			},
-		}
+		own = rule[stages.Located, stages.Located](func(in, out *stages.Located) string {
+			if problem := renamed(in, out); problem != "" {
+				return problem
+			}
+			return moved(in, out, "the goal")
+		})
 	case *stages.Checked:
-		own = rules[stages.Checked, stages.Checked]{
-			goalOf:  func(c *stages.Checked) *stages.Goal { return c.Goal },
-			changed: func(in, out *stages.Checked) string { return regoaled(&in.Located, &out.Located, "the inputs") },
-		}
+		own = rule[stages.Checked, stages.Checked](func(in, out *stages.Checked) string {
+			return regoaled(&in.Located, &out.Located, "the inputs")
+		})
 	case *stages.Analyzed:
-		own = rules[stages.Analyzed, stages.Analyzed]{
-			goalOf:  func(a *stages.Analyzed) *stages.Goal { return a.Goal },
-			changed: func(in, out *stages.Analyzed) string { return regoaled(&in.Located, &out.Located, "the inputs") },
-		}
+		own = rule[stages.Analyzed, stages.Analyzed](func(in, out *stages.Analyzed) string {
+			return regoaled(&in.Located, &out.Located, "the inputs")
+		})
 	case *stages.Diffed:
-		own = rules[stages.Diffed, stages.Diffed]{
-			goalOf: func(d *stages.Diffed) *stages.Goal { return d.Goal },
-			changed: func(in, out *stages.Diffed) string {
-				if problem := compared(&in.Analyzed, &out.Analyzed); problem != "" {
-					return problem
-				}
-				return regoaled(&in.Located, &out.Located, "the comparison")
-			},
-		}
+		own = rule[stages.Diffed, stages.Diffed](func(in, out *stages.Diffed) string {
+			if problem := compared(&in.Analyzed, &out.Analyzed); problem != "" {
+				return problem
+			}
+			return regoaled(&in.Located, &out.Located, "the comparison")
+		})
 	case *stages.Built:
-		own = rules[stages.Built, stages.Built]{
-			goalOf: func(b *stages.Built) *stages.Goal { return b.Goal },
-			changed: func(in, out *stages.Built) string {
-				if !same(in.Tasks, out.Tasks) || !same(in.After, out.After) {
-					return fmt.Sprintf("it changed the steps of %s, which are decided; change what they follow from in an earlier slot", in)
-				}
-				return regoaled(&in.Located, &out.Located, "nothing")
-			},
-		}
+		own = rule[stages.Built, stages.Built](func(in, out *stages.Built) string {
+			if !same(in.Tasks, out.Tasks) || !same(in.After, out.After) {
+				return fmt.Sprintf("it changed the steps of %s, which are decided; change what they follow from in an earlier slot", in)
+			}
+			return regoaled(&in.Located, &out.Located, "nothing")
+		})
 	}
-	r, _ := own.(rules[T, T])
+	r, _ := own.(rule[T, T])
 	return r
 }
 
-// placeRules returns the rules for a stage in the place of a standard one, and the standard stage that it may call.
-func placeRules[In, Out Item](standard pipeline.Stage[In, Out]) (rules[In, Out], pipeline.Stage[In, Out]) {
+// placeRule returns the rule for a stage in the place of a standard one, and the standard stage that it may call.
+func placeRule[In, Out Item](standard pipeline.Stage[In, Out]) (rule[In, Out], pipeline.Stage[In, Out]) {
 	var own any
 	switch st := any(standard).(type) {
 	case pipeline.Stage[stages.Located, stages.Located]:
-		own = rules[stages.Located, stages.Located]{goalOf: func(l *stages.Located) *stages.Goal { return l.Goal }, changed: renamed}
+		own = rule[stages.Located, stages.Located](renamed)
 	case pipeline.Stage[stages.Located, stages.Checked]:
 		p := &checkPlace{empty: map[stages.Identity]bool{}}
-		own = rules[stages.Located, stages.Checked]{goalOf: func(l *stages.Located) *stages.Goal { return l.Goal }, changed: p.changed}
+		own = rule[stages.Located, stages.Checked](p.changed)
 		standard = any(p.observed(st)).(pipeline.Stage[In, Out])
 	case pipeline.Stage[stages.Checked, stages.Analyzed]:
-		own = rules[stages.Checked, stages.Analyzed]{
-			goalOf:  func(c *stages.Checked) *stages.Goal { return c.Goal },
-			changed: func(in *stages.Checked, out *stages.Analyzed) string { return exchanged(&in.Located, &out.Located) },
-		}
+		own = rule[stages.Checked, stages.Analyzed](func(in *stages.Checked, out *stages.Analyzed) string {
+			return exchanged(&in.Located, &out.Located)
+		})
 	case pipeline.Stage[stages.Analyzed, stages.Diffed]:
-		own = rules[stages.Analyzed, stages.Diffed]{
-			goalOf: func(a *stages.Analyzed) *stages.Goal { return a.Goal },
-			changed: func(in *stages.Analyzed, out *stages.Diffed) string {
-				if problem := compared(in, &out.Analyzed); problem != "" {
-					return problem
-				}
-				return exchanged(&in.Located, &out.Located)
-			},
-		}
+		own = rule[stages.Analyzed, stages.Diffed](func(in *stages.Analyzed, out *stages.Diffed) string {
+			if problem := compared(in, &out.Analyzed); problem != "" {
+				return problem
+			}
+			return exchanged(&in.Located, &out.Located)
+		})
 	}
-	r, _ := own.(rules[In, Out])
+	r, _ := own.(rule[In, Out])
 	return r, standard
 }
 

@@ -50,8 +50,9 @@ func (w *watch) stop() {
 // isLate reports whether something that began at a tick has lasted too long.
 func (w *watch) isLate(since int) bool { return time.Duration(w.tick-since)*beat >= Patience }
 
-func comesFirst(a, b Item) bool {
-	return cmp.Or(cmp.Compare(a.Identity().Seq(), b.Identity().Seq()), cmp.Compare(a.String(), b.String())) < 0
+// inOrder compares two items by the order in which they came.
+func inOrder[T Item](a, b T) int {
+	return cmp.Or(cmp.Compare(a.Identity().Seq(), b.Identity().Seq()), cmp.Compare(a.String(), b.String()))
 }
 
 // ends reports whether an error is known already, or only means that the run is over.

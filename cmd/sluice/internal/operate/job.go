@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/archives"
@@ -81,18 +80,7 @@ func (j *Job) learnCredentials() {
 
 // PackageSettings returns the settings of a package in the stack: those of its default provider. Their secrets are masked from then on.
 func (j *Job) PackageSettings(pkg string) property.Map {
-	m := map[string]property.Value{}
-	for k, v := range j.config {
-		namespace, name, _ := strings.Cut(k, ":")
-		if namespace != pkg {
-			continue
-		}
-		m[name] = property.String(v.Text)
-		if v.Secret {
-			m[name] = property.Secret(m[name])
-		}
-	}
-	settings := property.NewMap(m)
+	settings := j.config.PackageInputs(pkg)
 	j.known.Learn(settings)
 	return settings
 }
