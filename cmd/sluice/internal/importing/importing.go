@@ -107,14 +107,12 @@ func (i *Import) noteRecorded(ctx context.Context) error {
 // live returns the recorded resources.
 func (i *Import) live(ctx context.Context) (map[urn.URN]*state.Resource, error) {
 	s, err := i.job.Stack.State.LoadSealed(ctx)
-	if err != nil || s == nil {
+	if err != nil {
 		return nil, err
 	}
-	out := make(map[urn.URN]*state.Resource, len(s.Resources))
-	for _, r := range s.Resources {
-		if !r.Delete {
-			out[r.URN] = r
-		}
+	out := map[urn.URN]*state.Resource{}
+	for _, r := range state.Live(s) {
+		out[r.URN] = r
 	}
 	return out, nil
 }
