@@ -166,14 +166,20 @@ func (c *collector) errorsOf(u urn.URN) []string {
 }
 
 // addRefused adds a decision about each resource that failed before anything was decided about it, for example because the provider
-// refused its inputs. If its recorded state was left as it is, that decision has failed.
+// refused its inputs. If its recorded state was left as it is, that decision has failed. Others have decided to delete a resource if
+// it is skipped because of its own failure: then the failure is a decision of its own.
 func (c *collector) addRefused(l *Log) {
+	decided := l.Decisions // in ascending order of their URNs
 	for i, f := range c.known.Failures {
 		if f.URN == "" || f.URN.IsRootStack() || i > 0 && c.known.Failures[i-1].URN == f.URN {
 			continue
 		}
-		at := slices.IndexFunc(l.Decisions, func(d Decision) bool { return d.URN == f.URN })
-		if at < 0 {
+		at, known := slices.BinarySearchFunc(decided, f.URN, func(d Decision, u urn.URN) int { return cmp.Compare(d.URN, u) })
+		own := !known
+		for k := at; k < len(decided) && decided[k].URN == f.URN; k++ {
+			own = own || decided[k].FailedDependency == f.URN
+		}
+		if own {
 			d := Decision{URN: f.URN, Op: stages.OpSame, Internal: f.URN.IsDefaultProvider()}
 			if place, ok := c.known.Locate(f.URN, nil); ok {
 				d.Position = place.Position

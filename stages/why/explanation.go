@@ -46,22 +46,25 @@ func newIndex(decisions []Decision) index {
 		}
 	}
 	for _, list := range x.byURN {
-		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(rank(decisions[a].Op), rank(decisions[b].Op)) })
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(rank(&decisions[a]), rank(&decisions[b])) })
 	}
 	return x
 }
 
 // rank orders the decisions about one resource by their importance.
-func rank(op stages.Op) int {
-	switch op {
-	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
-		return 2 // of an old copy
-	case stages.OpSame, stages.OpRemovePendingReplace:
-		return 1
-	case stages.OpRefresh:
-		return 3
+func rank(d *Decision) int {
+	if d.Reason == stages.ReasonRefused {
+		return 0
 	}
-	return 0
+	switch d.Op {
+	case stages.OpSame, stages.OpRemovePendingReplace:
+		return 2
+	case stages.OpDeleteReplaced, stages.OpDiscardReplaced: // of an old copy
+		return 3
+	case stages.OpRefresh:
+		return 4
+	}
+	return 1
 }
 
 // resolve returns the current URN of a resource, which may be named by a former one.
