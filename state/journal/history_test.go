@@ -28,6 +28,13 @@ func (s sealing) Encrypt(_ context.Context, text string) (string, error) {
 	return fmt.Sprintf("sealed %d: %x", s.calls.Add(1), text), nil
 }
 
+func (sealing) Decrypt(_ context.Context, ciphertext string) (string, error) {
+	var n int64
+	var text []byte
+	_, err := fmt.Sscanf(ciphertext, "sealed %d: %x", &n, &text)
+	return string(text), err
+}
+
 var provider = &state.SecretsProvider{Type: "passphrase", State: json.RawMessage(`{"salt":"v1:x:y<&>"}`)}
 
 func ledgerOptions() state.LedgerOptions {

@@ -15,6 +15,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -101,6 +102,34 @@ func TestRecoveredCheckpointIsWhatTheRunWouldHaveWritten(t *testing.T) {
 			require.Nil(t, m.base)
 		})
 	}
+}
+
+// After a change of the secrets provider, the recovered checkpoint names the new one, so nothing in it may be encrypted by the old one.
+func TestARecoveredCheckpointIsEncryptedByTheSecretsProviderOfItsRun(t *testing.T) {
+	ctx := context.Background()
+	m, calls := &memory{}, new(atomic.Int64)
+	startOf(t, m, thing("a"), thing("b"))
+	c, err := state.DecodeCheckpoint(ctx, m.file, state.DecodeOptions{
+		Decrypter: func(context.Context, *state.SecretsProvider) (property.Decrypter, error) { return sealing{}, nil },
+	})
+	require.NoError(t, err)
+	base, next := c.Latest, &state.SecretsProvider{Type: "passphrase", State: json.RawMessage(`{"salt":"v1:other"}`)}
+	o := m.options(base, calls)
+	o.Secrets, o.Ledger = next, state.NewLedger(base, state.LedgerOptions{Version: "t", Now: fixedNow, SecretsProvider: next})
+	o.Checkpoint.Encoder = state.NewEncoder(state.EncoderOptions{Encrypter: sealing{calls}, Crypter: next.Identity()})
+	r := NewRecorder(o)
+	made := base.Resources[0].Clone()
+	require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Updating, Resource: made}))
+	require.NoError(t, r.End(ctx, state.Change{Begun: made, Remove: base.Resources[:1], Add: made}))
+
+	killed := m.copy()
+	require.Contains(t, string(killed.file), "sealed 10")
+	_, err = Recover(ctx, killed.recovery())
+	require.NoError(t, err)
+	require.Contains(t, string(killed.file), "v1:other")
+	require.NotContains(t, string(killed.file), "sealed 10", "a ciphertext of the former secrets provider remains")
+	require.NoError(t, r.Close(ctx))
+	require.Equal(t, string(m.file), string(killed.file))
 }
 
 func TestNoSecretIsInTheJournal(t *testing.T) {
