@@ -340,7 +340,7 @@ func (a *attempt) outline(late map[urn.URN]bool) string {
 	var b strings.Builder
 	for _, s := range a.result.Steps() {
 		switch s.Op {
-		case stages.OpUpdate, stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced:
+		case stages.OpSame, stages.OpUpdate, stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced:
 			if late[s.URN] {
 				continue // the comparison has decided that
 			}
