@@ -322,13 +322,32 @@ func TestFailuresAreReportedAsResultsToThoseWhoUnderstandThem(t *testing.T) {
 	}
 }
 
-func TestASkippedCreateIsMarkedUnknownForNewerSDKs(t *testing.T) {
-	m := &monitortest.Monitor{Run: run(), OnRegister: func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
-		return &stages.RegisterReply{URN: urnB, Unknown: true}, nil
-	}}
-	got, err := start(t, m).RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{Type: "a:b:C"})
-	require.NoError(t, err)
-	require.True(t, got.GetUnknown())
+// Older SDKs of Node.js read only the result, and take outputs that are missing after a success for undefined.
+func TestTheOutputsOfASkippedCreateAreUnknown(t *testing.T) {
+	const node = "grpc-node-js/1.9.0"
+	tests := map[string]struct {
+		agent string
+		req   *pulumirpc.RegisterResourceRequest
+		want  pulumirpc.Result
+	}{
+		"an SDK that reads the mark":             {"", &pulumirpc.RegisterResourceRequest{Custom: true, SupportsResultReporting: true}, pulumirpc.Result_SUCCESS},
+		"Node.js":                                {node, &pulumirpc.RegisterResourceRequest{Custom: true, SupportsResultReporting: true}, pulumirpc.Result(stages.Skip)},
+		"a component of Node.js":                 {node, &pulumirpc.RegisterResourceRequest{SupportsResultReporting: true}, pulumirpc.Result_SUCCESS},
+		"an SDK of Node.js that reads no result": {node, &pulumirpc.RegisterResourceRequest{Custom: true}, pulumirpc.Result_SUCCESS},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := &monitortest.Monitor{Run: run(), OnRegister: func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
+				return &stages.RegisterReply{URN: urnB, Unknown: true}, nil
+			}}
+			conn := dial(t, address(t, serve(t, m)), grpc.WithUserAgent(c.agent))
+			c.req.Type = "a:b:C"
+			got, err := pulumirpc.NewResourceMonitorClient(conn).RegisterResource(context.Background(), c.req)
+			require.NoError(t, err)
+			require.True(t, got.GetUnknown())
+			require.Equal(t, c.want, got.GetResult())
+		})
+	}
 }
 
 func TestEveryFieldOfAReadArrives(t *testing.T) {
