@@ -77,6 +77,9 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 			}
 		}
 		if s.Internal || s.Op == stages.OpRemovePendingReplace {
+			if i, known := at[placeOf(s)]; known && f.rows[i].step.Op == stages.OpReplace && s.Old != nil && !s.Old.PendingReplacement {
+				f.rows[i].step.Op, f.rows[i].step.Reason = stages.OpDelete, s.Reason
+			}
 			continue
 		}
 		row := foreseen{place: placeOf(s), step: stages.StepInfo{Op: s.Op, URN: s.URN, Reason: s.Reason}, kind: kinds.of(s.URN)}

@@ -113,6 +113,8 @@ func (t *Tree) Observe(e stages.Event) {
 		}
 	case stages.StepDone:
 		switch {
+		case e.Step.Op == stages.OpRemovePendingReplace:
+			t.giveUp(&e.Step)
 		case !isShown(&e.Step):
 		case e.Outputs:
 			t.place(&e.Step).closed = true
@@ -133,6 +135,13 @@ func (t *Tree) Correct(s *stages.StepInfo) {
 	n := t.nodes[s.URN]
 	if n != nil && s.New == nil && n.Step.New == nil && n.Step.Old == s.Old && n.Step.Op == wholeOp(s) {
 		n.Step.Reason = s.Reason
+	}
+}
+
+// giveUp turns a replacement whose new object does not come, because the program does not declare the resource, into a delete.
+func (t *Tree) giveUp(s *stages.StepInfo) {
+	if n := t.nodes[s.URN]; n != nil && n.Step.Op == stages.OpReplace && n.gone && !n.made {
+		n.change(func() { n.Step.Op, n.Step.Reason = stages.OpDelete, s.Reason })
 	}
 }
 
