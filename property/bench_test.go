@@ -31,7 +31,7 @@ func BenchmarkMarshalStruct(b *testing.B) {
 	m := typical()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := MarshalStruct(m, keepAll); err != nil {
+		if _, err := PackStruct(m, keepAll); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func BenchmarkMarshalStructOfTheReferenceImplementation(b *testing.B) {
 }
 
 func BenchmarkUnmarshalStruct(b *testing.B) {
-	s, err := MarshalStruct(typical(), keepAll)
+	s, err := PackStruct(typical(), keepAll)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,9 +1,14 @@
 package property
 
 import (
+	"cmp"
 	"encoding/base64"
+	"fmt"
+	"math"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
@@ -47,58 +52,145 @@ type WireOptions struct {
 	ElideAssets     bool // send only the hashes of assets and archives
 }
 
-// MarshalStruct encodes m. Errors are a [*ValueError] or a [*LimitError] and name the property; of several errors the one that
-// comes first in the order of names is returned. Nothing in the result is shared with m or with other results.
-func MarshalStruct(m Map, o WireOptions) (*structpb.Struct, error) {
+// PackStruct encodes m as part of a message that is only sent. The result has no Fields: it has their encoding as unknown fields, which
+// the receiver reads like any others, so sending it costs a copy. [MarshalStruct] is for callers that read the fields. Errors are a
+// [*ValueError] or a [*LimitError] and name the property; of several errors the one that comes first in the order of names is
+// returned. Nothing in the result is shared with m or with other results.
+func PackStruct(m Map, o WireOptions) (*structpb.Struct, error) {
 	e := wireEncoder{WireOptions: o}
-	s, err := e.object(m, 0)
-	if err != nil {
+	if err := cmp.Or(e.object(m, 0), e.invalid); err != nil {
 		return nil, outermost(err, o.Name)
 	}
+	s := &structpb.Struct{}
+	s.ProtoReflect().SetUnknown(e.out)
 	return s, nil
+}
+
+// MarshalStruct encodes m. Errors are those of [PackStruct].
+func MarshalStruct(m Map, o WireOptions) (*structpb.Struct, error) {
+	s, err := PackStruct(m, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, unpack(s, s.ProtoReflect().GetUnknown())
 }
 
 // MarshalValue encodes one value. It returns nil for an unknown under [DropUnknowns].
 func MarshalValue(v Value, o WireOptions) (*structpb.Value, error) {
 	e := wireEncoder{WireOptions: o}
-	s, err := e.value(v, 0)
-	if err != nil {
+	kept, err := e.value(v, 0)
+	if err = cmp.Or(err, e.invalid); err != nil {
 		return nil, outermost(err, o.Name)
 	}
-	return s, nil
+	if !kept {
+		return nil, nil
+	}
+	w := &structpb.Value{}
+	return w, unpack(w, e.out)
 }
 
+func unpack(m proto.Message, packed []byte) error {
+	if err := proto.Unmarshal(packed, m); err != nil {
+		return fmt.Errorf("reading what has been encoded: %w", err)
+	}
+	return nil
+}
+
+// The fields of google.protobuf.Struct, its entries, ListValue and Value.
+const (
+	structFields = 1
+	entryKey     = 1
+	entryValue   = 2
+	listValues   = 1
+
+	valueNull   = 1
+	valueNumber = 2
+	valueText   = 3
+	valueBool   = 4
+	valueStruct = 5
+	valueList   = 6
+)
+
+// wireEncoder appends the encodings of google.protobuf.Struct and Value to out.
 type wireEncoder struct {
 	WireOptions
 	budget
+	out []byte
+	// invalid is the error for a text that must be UTF-8 and is not, and that no program gives: an ID, a hash, a version.
+	invalid error
 }
 
-func (e *wireEncoder) object(m Map, depth int) (*structpb.Struct, error) {
-	fields := make(map[string]*structpb.Value, m.Len())
+// open begins a nested message, and close ends it. The length is one byte at first: the content moves if it needs more.
+func (e *wireEncoder) open(field protowire.Number) (at int) {
+	e.out = append(protowire.AppendTag(e.out, field, protowire.BytesType), 0)
+	return len(e.out)
+}
+
+func (e *wireEncoder) close(at int) {
+	n := len(e.out) - at
+	if n < 0x80 {
+		e.out[at-1] = byte(n)
+		return
+	}
+	var length [10]byte
+	size := len(protowire.AppendVarint(length[:0], uint64(n)))
+	e.out = append(e.out, length[1:size]...)
+	copy(e.out[at-1+size:], e.out[at:at+n])
+	copy(e.out[at-1:], length[:size])
+}
+
+func (e *wireEncoder) object(m Map, depth int) error {
 	for k, v := range m.All() {
-		if err := e.field(fields, k, v, depth); err != nil {
-			return nil, err
+		if k == SignatureKey {
+			return within(reservedName(), Key(k))
+		}
+		if !utf8.ValidString(k) {
+			return within(nameNotUTF8(), Key(k))
+		}
+		e.size += int64(len(k))
+		start := len(e.out)
+		entry, value := e.entry(k)
+		kept, err := e.value(v, depth+1)
+		if err != nil {
+			return within(err, Key(k))
+		}
+		if kept {
+			e.endEntry(entry, value)
+		} else {
+			e.out = e.out[:start]
 		}
 	}
-	return &structpb.Struct{Fields: fields}, nil
+	return nil
 }
 
-func (e *wireEncoder) field(fields map[string]*structpb.Value, k string, v Value, depth int) error {
-	if k == SignatureKey {
-		return within(reservedName(), Key(k))
+// entry begins an entry of a struct.
+func (e *wireEncoder) entry(key string) (entry, value int) {
+	entry = e.open(structFields)
+	e.out = protowire.AppendString(protowire.AppendTag(e.out, entryKey, protowire.BytesType), key)
+	return entry, e.open(entryValue)
+}
+
+func (e *wireEncoder) endEntry(entry, value int) {
+	e.close(value)
+	e.close(entry)
+}
+
+// textEntry adds an entry with a text.
+func (e *wireEncoder) textEntry(key, text string) {
+	if !utf8.ValidString(text) {
+		e.invalid = &ValueError{before: fmt.Sprintf("the %s %q in ", key, text), after: " contains non-UTF8 bytes"}
 	}
-	if !utf8.ValidString(k) {
-		return within(nameNotUTF8(), Key(k))
-	}
-	e.size += int64(len(k))
-	w, err := e.value(v, depth+1)
-	if err != nil {
-		return within(err, Key(k))
-	}
-	if w != nil {
-		fields[k] = w
-	}
-	return nil
+	entry, value := e.entry(key)
+	e.appendText(text)
+	e.endEntry(entry, value)
+}
+
+func (e *wireEncoder) appendText(s string) {
+	e.out = protowire.AppendString(protowire.AppendTag(e.out, valueText, protowire.BytesType), s)
+}
+
+func (e *wireEncoder) appendBool(b bool) {
+	e.out = protowire.AppendVarint(protowire.AppendTag(e.out, valueBool, protowire.VarintType), protowire.EncodeBool(b))
 }
 
 func reservedName() error {
@@ -109,28 +201,30 @@ func nameNotUTF8() error {
 	return &ValueError{before: "the property name ", after: " contains non-UTF8 bytes; use another name"}
 }
 
-// value returns nil for a dropped value.
-func (e *wireEncoder) value(v Value, depth int) (*structpb.Value, error) {
+// value returns kept = false for a dropped value. Then, and after an error, the caller discards what has been appended.
+func (e *wireEncoder) value(v Value, depth int) (kept bool, err error) {
 	if err := e.spend(depth, 0); err != nil {
-		return nil, err
+		return false, err
 	}
 	switch x := v.v.(type) {
 	case nil:
-		return nullCell(), nil
+		e.out = protowire.AppendVarint(protowire.AppendTag(e.out, valueNull, protowire.VarintType), 0)
+		return true, nil
 	case bool:
-		return boolCell(x), nil
+		e.appendBool(x)
+		return true, nil
 	case float64:
-		return numberCell(x), nil
+		e.out = protowire.AppendFixed64(protowire.AppendTag(e.out, valueNumber, protowire.Fixed64Type), math.Float64bits(x))
+		return true, nil
 	case string:
-		return e.text(x)
+		return true, e.text(x)
 	case Array:
-		return e.array(x, depth)
+		return true, e.array(x, depth)
 	case Map:
-		s, err := e.object(x, depth)
-		if err != nil {
-			return nil, err
-		}
-		return structCell(s), nil
+		at := e.open(valueStruct)
+		err := e.object(x, depth)
+		e.close(at)
+		return true, err
 	case Unknown:
 		return e.unknown(x.Kind)
 	case *secret:
@@ -140,66 +234,91 @@ func (e *wireEncoder) value(v Value, depth int) (*structpb.Value, error) {
 	case Reference:
 		return e.reference(x)
 	case Asset:
-		return e.asset(x)
+		return true, e.asset(x)
 	case Archive:
-		return e.archive(x, depth)
+		return true, e.archive(x, depth)
 	}
 	panic("property: a Value holds a type that only this package could have put there")
 }
 
-func (e *wireEncoder) text(s string) (*structpb.Value, error) {
+func (e *wireEncoder) text(s string) error {
 	if utf8.ValidString(s) {
 		return e.rawText(s)
 	}
 	if !e.KeepByteStrings {
-		return nil, &ValueError{
+		return &ValueError{
 			before: "the value of property ",
 			after:  " is a string that contains non-UTF8 bytes, which the receiver does not support",
 		}
 	}
 	if err := e.spend(0, len(s)); err != nil {
-		return nil, err
+		return err
 	}
-	return signedCell(byteStringSignature, 1, "value", textCell(base64.StdEncoding.EncodeToString([]byte(s)))), nil
+	at := e.signed(byteStringSignature)
+	e.textEntry("value", base64.StdEncoding.EncodeToString([]byte(s)))
+	e.close(at)
+	return nil
 }
 
-func (e *wireEncoder) rawText(s string) (*structpb.Value, error) {
-	if err := e.spend(0, len(s)); err != nil {
-		return nil, err
-	}
-	return textCell(s), nil
+func (e *wireEncoder) rawText(s string) error {
+	e.appendText(s)
+	return e.spend(0, len(s))
 }
 
-func (e *wireEncoder) array(a Array, depth int) (*structpb.Value, error) {
-	values := make([]*structpb.Value, 0, len(a.a))
+func (e *wireEncoder) array(a Array, depth int) error {
+	list := e.open(valueList)
 	for i, v := range a.a {
-		w, err := e.value(v, depth+1)
+		start := len(e.out)
+		at := e.open(listValues)
+		kept, err := e.value(v, depth+1)
 		if err != nil {
-			return nil, within(err, Index(i))
+			return within(err, Index(i))
 		}
-		if w != nil {
-			values = append(values, w)
+		if kept {
+			e.close(at)
+		} else {
+			e.out = e.out[:start]
 		}
 	}
-	return listCell(values), nil
+	e.close(list)
+	return nil
 }
 
-func (e *wireEncoder) unknown(k UnknownKind) (*structpb.Value, error) {
+func (e *wireEncoder) unknown(k UnknownKind) (kept bool, err error) {
 	switch {
 	case e.Unknowns == RejectUnknowns:
-		return nil, &ValueError{before: "unexpected unknown property value for "}
+		return false, &ValueError{before: "unexpected unknown property value for "}
 	case e.Unknowns == DropUnknowns:
-		return nil, nil
+		return false, nil
 	case e.Outputs == UpgradeOutputs:
-		return signedCell(outputSignature, 0, "", nil), nil
+		e.close(e.signed(outputSignature))
 	default:
-		return textCell(k.sentinel()), nil
+		e.appendText(k.sentinel())
 	}
+	return true, nil
 }
 
-func (e *wireEncoder) secret(s *secret, depth int) (*structpb.Value, error) {
+// signed begins a special value. The caller adds its other fields and closes it.
+func (e *wireEncoder) signed(signature string) (at int) {
+	at = e.open(valueStruct)
+	e.textEntry(SignatureKey, signature)
+	return at
+}
+
+// signedValue encodes a special value with the field "value".
+func (e *wireEncoder) signedValue(signature string, v Value, depth int) (kept bool, err error) {
+	at := e.signed(signature)
+	entry, value := e.entry("value")
+	if kept, err = e.value(v, depth+1); kept {
+		e.endEntry(entry, value)
+		e.close(at)
+	}
+	return kept, err
+}
+
+func (e *wireEncoder) secret(s *secret, depth int) (kept bool, err error) {
 	if s.isOpaque() {
-		return nil, sealedError(s)
+		return false, sealedError(s)
 	}
 	if e.KeepSecrets && e.Outputs == UpgradeOutputs {
 		o := mergeOutput(Output{Known: true, Secret: true}, s.element)
@@ -208,11 +327,7 @@ func (e *wireEncoder) secret(s *secret, depth int) (*structpb.Value, error) {
 	if !e.KeepSecrets {
 		return e.value(s.element, depth)
 	}
-	w, err := e.value(s.element, depth+1)
-	if err != nil || w == nil {
-		return nil, err
-	}
-	return signedCell(secretSignature, 1, "value", w), nil
+	return e.signedValue(secretSignature, s.element, depth)
 }
 
 func sealedError(s *secret) error {
@@ -222,42 +337,46 @@ func sealedError(s *secret) error {
 	return &ValueError{before: "the secret ", after: " has not been decrypted; read the state with its secrets provider"}
 }
 
-func (e *wireEncoder) output(o *Output, depth int) (*structpb.Value, error) {
+func (e *wireEncoder) output(o *Output, depth int) (kept bool, err error) {
 	if e.Outputs == DowngradeOutputs {
 		return e.downgraded(o, depth)
 	}
 	if !o.Known && e.Unknowns != KeepUnknowns {
 		return e.unknown(UnknownString)
 	}
-	c := signedCell(outputSignature, 3, "", nil)
-	fields := c.GetStructValue().Fields
+	at := e.signed(outputSignature)
 	if o.Known {
-		w, err := e.value(o.Element, depth+1)
-		if err != nil || w == nil {
-			return nil, err
+		entry, value := e.entry("value")
+		if kept, err := e.value(o.Element, depth+1); err != nil || !kept {
+			return kept, err
 		}
-		fields["value"] = w
+		e.endEntry(entry, value)
 	}
 	if o.Secret {
-		fields["secret"] = boolCell(true)
+		entry, value := e.entry("secret")
+		e.appendBool(true)
+		e.endEntry(entry, value)
 	}
 	if len(o.Dependencies) > 0 {
-		deps := make([]*structpb.Value, len(o.Dependencies))
-		for i, d := range o.Dependencies {
-			w, err := e.rawText(string(d))
-			if err != nil {
-				return nil, err
+		entry, value := e.entry("dependencies")
+		list := e.open(valueList)
+		for _, d := range o.Dependencies {
+			at := e.open(listValues)
+			if err := e.rawText(string(d)); err != nil {
+				return false, err
 			}
-			deps[i] = w
+			e.close(at)
 		}
-		fields["dependencies"] = listCell(deps)
+		e.close(list)
+		e.endEntry(entry, value)
 	}
-	return c, nil
+	e.close(at)
+	return true, nil
 }
 
 // downgraded encodes an output for a receiver without outputs (protocol.md 2.3). It does not build the downgraded value
 // first: most outputs are the whole value of a property.
-func (e *wireEncoder) downgraded(o *Output, depth int) (*structpb.Value, error) {
+func (e *wireEncoder) downgraded(o *Output, depth int) (kept bool, err error) {
 	element := Computed()
 	if o.Known {
 		element = o.Element
@@ -265,98 +384,89 @@ func (e *wireEncoder) downgraded(o *Output, depth int) (*structpb.Value, error) 
 	if !o.Secret || !e.KeepSecrets || isSecret(element) {
 		return e.value(element, depth)
 	}
-	w, err := e.value(element, depth+1)
-	if err != nil || w == nil {
-		return nil, err
-	}
-	return signedCell(secretSignature, 1, "value", w), nil
+	return e.signedValue(secretSignature, element, depth)
 }
 
 // reference sends an unknown ID as the empty string, as Pulumi does; both forms are read.
-func (e *wireEncoder) reference(r Reference) (*structpb.Value, error) {
+func (e *wireEncoder) reference(r Reference) (kept bool, err error) {
 	if !e.KeepReferences {
 		switch {
 		case r.ID.IsNull():
-			return e.rawText(string(r.URN))
+			return true, e.rawText(string(r.URN))
 		case r.ID.IsUnknown():
 			return e.unknown(UnknownString)
 		default:
-			return e.text(r.ID.AsString())
+			return true, e.text(r.ID.AsString())
 		}
 	}
-	urn, err := e.rawText(string(r.URN))
-	if err != nil {
-		return nil, err
-	}
-	c := signedCell(referenceSignature, 5, "urn", urn)
-	fields := c.GetStructValue().Fields
+	at := e.signed(referenceSignature)
+	e.textEntry("urn", string(r.URN))
 	if r.URN.IsValid() {
 		// Newer versions add the name and type from the URN; older ones skip them (protocol.md 2.1).
-		fields["name"], fields["type"] = textCell(r.URN.Name()), textCell(string(r.URN.Type()))
+		e.textEntry("name", r.URN.Name())
+		e.textEntry("type", string(r.URN.Type()))
 	}
 	if !r.ID.IsNull() {
-		fields["id"] = textCell(r.ID.AsString())
+		e.textEntry("id", r.ID.AsString())
 	}
 	if r.PackageVersion != "" {
-		fields["packageVersion"] = textCell(r.PackageVersion)
+		e.textEntry("packageVersion", r.PackageVersion)
 	}
-	return c, nil
+	e.close(at)
+	return true, e.spend(0, len(r.URN))
 }
 
-func (e *wireEncoder) asset(a Asset) (*structpb.Value, error) {
-	c := signedCell(assetSignature, 2, "", nil)
-	fields := c.GetStructValue().Fields
+func (e *wireEncoder) asset(a Asset) error {
+	at := e.signed(assetSignature)
 	if e.ElideAssets {
 		a = Asset{Hash: a.knownHash()}
 	}
 	if a.Hash != "" {
-		fields["hash"] = textCell(a.Hash)
-	}
-	var name, content string
-	switch a.Kind {
-	case KindText:
-		name, content = "text", a.Text
-	case KindPath:
-		name, content = "path", a.Path
-	case KindURI:
-		name, content = "uri", a.URI
-	default:
-		return c, nil
-	}
-	w, err := e.plainText(content)
-	fields[name] = w
-	return c, err
-}
-
-func (e *wireEncoder) archive(a Archive, depth int) (*structpb.Value, error) {
-	c := signedCell(archiveSignature, 2, "", nil)
-	fields := c.GetStructValue().Fields
-	if a.Hash != "" {
-		fields["hash"] = textCell(a.Hash)
-	}
-	if e.ElideAssets {
-		return c, nil
+		e.textEntry("hash", a.Hash)
 	}
 	var err error
 	switch a.Kind {
-	case KindMembers:
-		var s *structpb.Struct
-		if s, err = e.object(a.Members, depth+1); err == nil {
-			fields["assets"] = structCell(s)
-		}
+	case KindText:
+		err = e.plainEntry("text", a.Text)
 	case KindPath:
-		fields["path"], err = e.plainText(a.Path)
+		err = e.plainEntry("path", a.Path)
 	case KindURI:
-		fields["uri"], err = e.plainText(a.URI)
+		err = e.plainEntry("uri", a.URI)
 	}
-	return c, err
+	e.close(at)
+	return err
 }
 
-// plainText is for places where the format does not allow byte strings.
-func (e *wireEncoder) plainText(s string) (*structpb.Value, error) {
+func (e *wireEncoder) archive(a Archive, depth int) error {
+	at := e.signed(archiveSignature)
+	if a.Hash != "" {
+		e.textEntry("hash", a.Hash)
+	}
+	var err error
+	switch {
+	case e.ElideAssets:
+	case a.Kind == KindMembers:
+		entry, value := e.entry("assets")
+		members := e.open(valueStruct)
+		err = e.object(a.Members, depth+1)
+		e.close(members)
+		e.endEntry(entry, value)
+	case a.Kind == KindPath:
+		err = e.plainEntry("path", a.Path)
+	case a.Kind == KindURI:
+		err = e.plainEntry("uri", a.URI)
+	}
+	e.close(at)
+	return err
+}
+
+// plainEntry is for places where the format does not allow byte strings.
+func (e *wireEncoder) plainEntry(key, text string) error {
 	keep := e.KeepByteStrings
 	e.KeepByteStrings = false
-	w, err := e.text(s)
+	entry, value := e.entry(key)
+	err := e.text(text)
+	e.endEntry(entry, value)
 	e.KeepByteStrings = keep
-	return w, err
+	return err
 }

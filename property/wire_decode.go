@@ -2,119 +2,327 @@ package property
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/urn"
-	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// UnmarshalStruct decodes s; nil is the empty object. Errors are like those of [MarshalStruct]. Outputs and other
-// values that the options do not keep are downgraded (protocol.md 2.3).
+// UnmarshalStruct decodes s, which may be packed (see [PackStruct]); nil is the empty object. Errors are like those of
+// [MarshalStruct]. Outputs and other values that the options do not keep are downgraded (protocol.md 2.3).
+//
+// The texts of the result share one string with all that is encoded.
 func UnmarshalStruct(s *structpb.Struct, o WireOptions) (Map, error) {
-	d := wireDecoder{WireOptions: o}
-	m, err := d.object(s, 0)
-	if err != nil {
-		d = wireDecoder{WireOptions: o, ordered: true}
-		if m, err = d.object(s, 0); err != nil {
-			return Map{}, outermost(err, o.Name)
-		}
+	packed := s.ProtoReflect().GetUnknown()
+	var err error
+	if len(s.GetFields()) > 0 {
+		packed, err = proto.Marshal(s)
 	}
-	return m, nil
+	if err != nil {
+		return Map{}, outermost(unreadable(err), o.Name)
+	}
+	return decoded(packed, &structpb.Struct{}, o, func(d *wireDecoder, packed string) (Map, error) { return d.object(packed, 0) })
 }
 
 // UnmarshalValue decodes one value; nil is null. An unknown that is dropped becomes null.
 func UnmarshalValue(v *structpb.Value, o WireOptions) (Value, error) {
-	d := wireDecoder{WireOptions: o}
-	out, _, err := d.value(v, 0)
+	packed, err := proto.Marshal(v)
 	if err != nil {
-		d = wireDecoder{WireOptions: o, ordered: true}
-		if out, _, err = d.value(v, 0); err != nil {
-			return Null, outermost(err, o.Name)
+		return Null, outermost(unreadable(err), o.Name)
+	}
+	return decoded(packed, &structpb.Value{}, o, func(d *wireDecoder, packed string) (Value, error) {
+		v, _, err := d.value(packed, 0)
+		return v, err
+	})
+}
+
+// decoded decodes the encoding of a message. If it is not the usual one, it is read into the message and encoded again.
+func decoded[T any](packed []byte, m proto.Message, o WireOptions, decode func(*wireDecoder, string) (T, error)) (T, error) {
+	text := string(packed)
+	out, err := decode(&wireDecoder{WireOptions: o}, text)
+	if errors.Is(err, errUnusual) {
+		if err = (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(packed, m); err == nil {
+			packed, err = proto.Marshal(m)
+		}
+		if err != nil {
+			return *new(T), outermost(unreadable(err), o.Name)
+		}
+		text = string(packed)
+		out, err = decode(&wireDecoder{WireOptions: o}, text)
+	}
+	if err != nil {
+		if out, err = decode(&wireDecoder{WireOptions: o, ordered: true}, text); err != nil {
+			return *new(T), outermost(err, o.Name)
 		}
 	}
 	return out, nil
 }
 
-// wireDecoder walks objects in the order of Go's maps, which costs less than sorting. The order would show only in which error comes
-// first: after an error the walk is repeated in order.
+func unreadable(err error) error {
+	return &ValueError{before: "", after: " cannot be read: " + err.Error()}
+}
+
+// errUnusual reports an encoding that is valid or not, but not what programs and plugins send: a field twice, an unknown field.
+var errUnusual = errors.New("unusual encoding")
+
+// wireDecoder reads the encodings of google.protobuf.Struct and Value. It walks objects in the order in which they are encoded, which
+// costs less than sorting. The order would show only in which error comes first: after an error the walk is repeated in the order of
+// names.
 type wireDecoder struct {
 	WireOptions
 	budget
 	ordered bool
 }
 
-func (d *wireDecoder) object(s *structpb.Struct, depth int) (Map, error) {
-	fields := s.GetFields()
-	if len(fields) == 0 {
+// wireEntry is one entry of an object. Value is the encoding of its value.
+type wireEntry struct{ key, value string }
+
+// number reads a varint. It returns n = 0 if there is none.
+func number(in string) (x uint64, n int) {
+	for shift := 0; n < len(in) && shift < 64; shift += 7 {
+		b := in[n]
+		n++
+		x |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return x, n
+		}
+	}
+	return 0, 0
+}
+
+// tag reads the number and the type of a field.
+func tag(in string) (field protowire.Number, kind protowire.Type, rest string, err error) {
+	x, n := number(in)
+	if n == 0 || x>>3 > uint64(protowire.MaxValidNumber) {
+		return 0, 0, "", errUnusual
+	}
+	return protowire.Number(x >> 3), protowire.Type(x & 7), in[n:], nil
+}
+
+// sized reads a content after its length.
+func sized(in string) (content, rest string, err error) {
+	size, n := number(in)
+	if n == 0 || size > uint64(len(in)-n) {
+		return "", "", errUnusual
+	}
+	return in[n:][:size], in[n:][size:], nil
+}
+
+// field reads a field of a message whose content has a length. rest is what follows it.
+func field(in string) (field protowire.Number, content, rest string, err error) {
+	field, kind, in, err := tag(in)
+	if err != nil || kind != protowire.BytesType {
+		return 0, "", "", errUnusual
+	}
+	content, rest, err = sized(in)
+	return field, content, rest, err
+}
+
+// nextEntry reads an entry of a struct.
+func nextEntry(in string) (e wireEntry, rest string, err error) {
+	number, content, rest, err := field(in)
+	if err != nil || number != structFields {
+		return wireEntry{}, "", errUnusual
+	}
+	if number, e.key, content, err = field(content); err != nil || number != entryKey || !utf8.ValidString(e.key) {
+		return wireEntry{}, "", errUnusual
+	}
+	if number, e.value, content, err = field(content); err != nil || number != entryValue || content != "" {
+		return wireEntry{}, "", errUnusual
+	}
+	return e, rest, nil
+}
+
+// entriesOf reads all entries of a struct.
+func entriesOf(in string) (list wireFields, err error) {
+	for len(in) > 0 {
+		var e wireEntry
+		if e, in, err = nextEntry(in); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// wireFields are the fields of a special value.
+type wireFields []wireEntry
+
+// find returns the encoding of the last value with a name.
+func (f wireFields) find(name string) (value string, ok bool) {
+	for _, e := range slices.Backward(f) {
+		if e.key == name {
+			return e.value, true
+		}
+	}
+	return "", false
+}
+
+// isSpecial reports whether a struct is a special value.
+func isSpecial(in string) (bool, error) {
+	for len(in) > 0 {
+		e, rest, err := nextEntry(in)
+		if err != nil {
+			return false, err
+		}
+		if e.key == SignatureKey {
+			return true, nil
+		}
+		in = rest
+	}
+	return false, nil
+}
+
+func (d *wireDecoder) object(in string, depth int) (Map, error) {
+	if len(in) == 0 {
 		return Map{}, nil
 	}
-	list := make(members, 0, len(fields))
 	if d.ordered {
-		for _, k := range slices.Sorted(maps.Keys(fields)) {
-			if err := d.field(&list, k, fields[k], depth); err != nil {
+		all, err := entriesOf(in)
+		if err != nil {
+			return Map{}, err
+		}
+		slices.SortStableFunc(all, func(a, b wireEntry) int { return strings.Compare(a.key, b.key) })
+		list := make(members, 0, len(all))
+		for _, e := range all {
+			if err := d.field(&list, e, depth); err != nil {
 				return Map{}, err
 			}
 		}
 		return list.object(), nil
 	}
-	for k, w := range fields {
-		if err := d.field(&list, k, w, depth); err != nil {
+	var list members
+	for len(in) > 0 {
+		e, rest, err := nextEntry(in)
+		if err != nil {
 			return Map{}, err
 		}
+		if list == nil {
+			list = make(members, 0, countOf(rest)+1)
+		}
+		if err := d.field(&list, e, depth); err != nil {
+			return Map{}, err
+		}
+		in = rest
 	}
 	return list.object(), nil
 }
 
-func (d *wireDecoder) field(list *members, k string, w *structpb.Value, depth int) error {
-	d.size += int64(len(k))
-	v, kept, err := d.value(w, depth+1)
+// countOf returns the number of fields of a message.
+func countOf(in string) (n int) {
+	for len(in) > 0 {
+		_, _, rest, err := field(in)
+		if err != nil {
+			return n
+		}
+		n, in = n+1, rest
+	}
+	return n
+}
+
+func (d *wireDecoder) field(list *members, e wireEntry, depth int) error {
+	d.size += int64(len(e.key))
+	v, kept, err := d.value(e.value, depth+1)
 	if err != nil {
-		return within(err, Key(k))
+		return within(err, Key(e.key))
 	}
 	if kept {
-		*list = append(*list, member{k, v})
+		*list = append(*list, member{e.key, v})
 	}
 	return nil
 }
 
 // value returns kept = false for a dropped value.
-func (d *wireDecoder) value(w *structpb.Value, depth int) (v Value, kept bool, err error) {
+func (d *wireDecoder) value(in string, depth int) (v Value, kept bool, err error) {
 	if err := d.spend(depth, 0); err != nil {
 		return Null, false, err
 	}
-	switch k := w.GetKind().(type) {
-	case *structpb.Value_BoolValue:
-		return Bool(k.BoolValue), true, nil
-	case *structpb.Value_NumberValue:
-		return Number(k.NumberValue), true, nil
-	case *structpb.Value_StringValue:
-		if kind, unknown := unknownFromSentinel(k.StringValue); unknown {
-			return d.unknown(kind)
-		}
-		return String(k.StringValue), true, d.spend(0, len(k.StringValue))
-	case *structpb.Value_ListValue:
-		return d.array(k.ListValue, depth)
-	case *structpb.Value_StructValue:
-		if signature, special := k.StructValue.GetFields()[SignatureKey]; special {
-			return d.special(signature, k.StructValue.Fields, depth)
-		}
-		m, err := d.object(k.StructValue, depth)
-		return Of(m), true, err
-	default:
+	if len(in) == 0 {
 		return Null, true, nil
 	}
+	number, kind, content, err := tag(in)
+	switch {
+	case err != nil:
+		return Null, false, err
+	case number == valueText && kind == protowire.BytesType:
+		text, rest, err := sized(content)
+		if err != nil || rest != "" || !utf8.ValidString(text) {
+			return Null, false, errUnusual
+		}
+		if kind, unknown := unknownFromSentinel(text); unknown {
+			return d.unknown(kind)
+		}
+		return String(text), true, d.spend(0, len(text))
+	case number == valueNumber && kind == protowire.Fixed64Type && len(content) == 8:
+		return Number(math.Float64frombits(fixed64(content))), true, nil
+	case (number == valueBool || number == valueNull) && kind == protowire.VarintType:
+		return flag(number, content)
+	case (number == valueStruct || number == valueList) && kind == protowire.BytesType:
+		nested, rest, err := sized(content)
+		switch {
+		case err != nil || rest != "":
+			return Null, false, errUnusual
+		case number == valueList:
+			return d.array(nested, depth)
+		}
+		return d.structure(nested, depth)
+	}
+	return Null, false, errUnusual
 }
 
-func (d *wireDecoder) array(l *structpb.ListValue, depth int) (Value, bool, error) {
-	a := make([]Value, len(l.GetValues()))
-	for i, w := range l.GetValues() {
-		v, _, err := d.value(w, depth+1)
-		if err != nil {
-			return Null, false, within(err, Index(i))
+// fixed64 reads a number of eight bytes.
+func fixed64(in string) (bits uint64) {
+	for i := range 8 {
+		bits |= uint64(in[i]) << (8 * i)
+	}
+	return bits
+}
+
+// flag reads a bool or the one null.
+func flag(field protowire.Number, content string) (v Value, kept bool, err error) {
+	x, n := number(content)
+	switch {
+	case n == 0 || n != len(content):
+		return Null, false, errUnusual
+	case field == valueNull:
+		return Null, true, nil
+	}
+	return Bool(protowire.DecodeBool(x)), true, nil
+}
+
+// structure decodes a nested struct: an object or a special value.
+func (d *wireDecoder) structure(in string, depth int) (Value, bool, error) {
+	special, err := isSpecial(in)
+	if err != nil {
+		return Null, false, err
+	}
+	if special {
+		return d.special(in, depth)
+	}
+	m, err := d.object(in, depth)
+	return Of(m), true, err
+}
+
+func (d *wireDecoder) array(in string, depth int) (Value, bool, error) {
+	a := make([]Value, 0, countOf(in))
+	for len(in) > 0 {
+		number, element, rest, err := field(in)
+		if err != nil || number != listValues {
+			return Null, false, errUnusual
 		}
-		a[i] = v
+		v, _, err := d.value(element, depth+1)
+		if err != nil {
+			return Null, false, within(err, Index(len(a)))
+		}
+		a, in = append(a, v), rest
 	}
 	return Of(Array{a}), true, nil
 }
@@ -132,7 +340,12 @@ func (d *wireDecoder) unknown(k UnknownKind) (Value, bool, error) {
 	}
 }
 
-func (d *wireDecoder) special(signature *structpb.Value, f map[string]*structpb.Value, depth int) (Value, bool, error) {
+func (d *wireDecoder) special(in string, depth int) (Value, bool, error) {
+	f, err := entriesOf(in)
+	if err != nil {
+		return Null, false, err
+	}
+	signature, _ := f.find(SignatureKey)
 	switch text, _ := textOf(signature); text {
 	case secretSignature:
 		return d.secret(f, depth)
@@ -150,21 +363,36 @@ func (d *wireDecoder) special(signature *structpb.Value, f map[string]*structpb.
 		return d.byteString(f)
 	}
 	return Null, false, &ValueError{
-		before: fmt.Sprintf("unrecognized signature '%v' in property map for ", signature.AsInterface()),
+		before: fmt.Sprintf("unrecognized signature '%v' in property map for ", plainOf(signature)),
 	}
 }
 
-func textOf(w *structpb.Value) (string, bool) {
-	k, ok := w.GetKind().(*structpb.Value_StringValue)
-	if !ok {
-		return "", false
+// textOf returns the text of a value that must be a text.
+func textOf(in string) (string, bool) {
+	text, ok := contentOf(in, valueText)
+	return text, ok && utf8.ValidString(text)
+}
+
+// contentOf returns the content of a value of one kind.
+func contentOf(in string, kind protowire.Number) (content string, ok bool) {
+	if number, content, rest, err := field(in); err == nil && number == kind && rest == "" {
+		return content, true
 	}
-	return k.StringValue, true
+	return "", false
+}
+
+// plainOf returns a value for an error message.
+func plainOf(in string) any {
+	w := &structpb.Value{}
+	if proto.Unmarshal([]byte(in), w) != nil {
+		return nil
+	}
+	return w.AsInterface()
 }
 
 // optionalText returns a field that must be a string if it is there.
-func (d *wireDecoder) optionalText(f map[string]*structpb.Value, name, what string) (s string, present bool, err error) {
-	w, present := f[name]
+func (d *wireDecoder) optionalText(f wireFields, name, what string) (s string, present bool, err error) {
+	w, present := f.find(name)
 	if !present {
 		return "", false, nil
 	}
@@ -175,8 +403,8 @@ func (d *wireDecoder) optionalText(f map[string]*structpb.Value, name, what stri
 	return s, true, d.spend(0, len(s))
 }
 
-func (d *wireDecoder) secret(f map[string]*structpb.Value, depth int) (Value, bool, error) {
-	w, ok := f["value"]
+func (d *wireDecoder) secret(f wireFields, depth int) (Value, bool, error) {
+	w, ok := f.find("value")
 	if !ok {
 		return Null, false, &ValueError{before: "malformed RPC secret: missing value for "}
 	}
@@ -194,14 +422,14 @@ func (d *wireDecoder) secret(f map[string]*structpb.Value, depth int) (Value, bo
 	}
 }
 
-func (d *wireDecoder) output(f map[string]*structpb.Value, depth int) (Value, bool, error) {
+func (d *wireDecoder) output(f wireFields, depth int) (Value, bool, error) {
 	o := Output{}
-	if w, ok := f["secret"]; ok {
-		b, ok := w.GetKind().(*structpb.Value_BoolValue)
-		if !ok {
+	if w, ok := f.find("secret"); ok {
+		v, _, err := (&wireDecoder{}).value(w, 0)
+		if err != nil || !v.IsBool() {
 			return Null, false, &ValueError{before: "malformed output value for ", after: ": secret not a bool"}
 		}
-		o.Secret = b.BoolValue
+		o.Secret = v.AsBool()
 	}
 	deps, err := d.dependencies(f)
 	if err != nil {
@@ -209,7 +437,7 @@ func (d *wireDecoder) output(f map[string]*structpb.Value, depth int) (Value, bo
 	}
 	o.Dependencies = deps
 
-	w, known := f["value"]
+	w, known := f.find("value")
 	var element Value
 	kept := true
 	if known {
@@ -229,32 +457,36 @@ func (d *wireDecoder) output(f map[string]*structpb.Value, depth int) (Value, bo
 	return element, true, nil
 }
 
-func (d *wireDecoder) dependencies(f map[string]*structpb.Value) ([]urn.URN, error) {
-	w, ok := f["dependencies"]
+func (d *wireDecoder) dependencies(f wireFields) ([]urn.URN, error) {
+	w, ok := f.find("dependencies")
 	if !ok {
 		return nil, nil
 	}
-	l, ok := w.GetKind().(*structpb.Value_ListValue)
+	list, ok := contentOf(w, valueList)
 	if !ok {
 		return nil, &ValueError{before: "malformed output value for ", after: ": dependencies not an array"}
 	}
-	deps := make([]urn.URN, len(l.ListValue.GetValues()))
-	for i, e := range l.ListValue.GetValues() {
-		s, ok := textOf(e)
+	deps := make([]urn.URN, 0, countOf(list))
+	for len(list) > 0 {
+		number, element, rest, err := field(list)
+		if err != nil || number != listValues {
+			return nil, errUnusual
+		}
+		s, ok := textOf(element)
 		if !ok {
 			return nil, &ValueError{before: "malformed output value for ", after: ": element in dependencies not a string"}
 		}
 		if err := d.spend(0, len(s)); err != nil {
 			return nil, err
 		}
-		deps[i] = urn.URN(s)
+		deps, list = append(deps, urn.URN(s)), rest
 	}
 	return deps, nil
 }
 
 // reference does not apply the policy for unknowns to an ID: a reference to a resource that does not exist yet is
 // itself a known value. Only the sentinel, which the sender chose knowingly, may be rejected.
-func (d *wireDecoder) reference(f map[string]*structpb.Value) (Value, bool, error) {
+func (d *wireDecoder) reference(f wireFields) (Value, bool, error) {
 	const what = "resource reference"
 	u, hasURN, err := d.optionalText(f, "urn", what)
 	if err != nil {
@@ -283,8 +515,8 @@ func (d *wireDecoder) reference(f map[string]*structpb.Value) (Value, bool, erro
 	}
 }
 
-func (d *wireDecoder) referenceID(f map[string]*structpb.Value) (Value, error) {
-	w, ok := f["id"]
+func (d *wireDecoder) referenceID(f wireFields) (Value, error) {
+	w, ok := f.find("id")
 	if !ok {
 		return Null, nil
 	}
@@ -313,7 +545,7 @@ func (d *wireDecoder) referenceID(f map[string]*structpb.Value) (Value, error) {
 	return String(s), d.spend(0, len(s))
 }
 
-func (d *wireDecoder) byteString(f map[string]*structpb.Value) (Value, bool, error) {
+func (d *wireDecoder) byteString(f wireFields) (Value, bool, error) {
 	s, ok, err := d.optionalText(f, "value", "byte string")
 	if err != nil {
 		return Null, false, err
@@ -325,7 +557,7 @@ func (d *wireDecoder) byteString(f map[string]*structpb.Value) (Value, bool, err
 	return String(string(b)), true, nil
 }
 
-func (d *wireDecoder) asset(f map[string]*structpb.Value) (Asset, error) {
+func (d *wireDecoder) asset(f wireFields) (Asset, error) {
 	parts, present, err := d.texts(f, "asset", "hash", "text", "path", "uri")
 	if err != nil {
 		return Asset{}, err
@@ -333,18 +565,18 @@ func (d *wireDecoder) asset(f map[string]*structpb.Value) (Asset, error) {
 	return newAsset(parts[0], parts[1], parts[2], parts[3], present[1]), nil
 }
 
-func (d *wireDecoder) archive(f map[string]*structpb.Value, depth int) (Archive, error) {
+func (d *wireDecoder) archive(f wireFields, depth int) (Archive, error) {
 	parts, _, err := d.texts(f, "archive", "hash", "path", "uri")
 	if err != nil {
 		return Archive{}, err
 	}
 	members := Map{}
-	if w, ok := f["assets"]; ok {
-		k, ok := w.GetKind().(*structpb.Value_StructValue)
+	if w, ok := f.find("assets"); ok {
+		content, ok := contentOf(w, valueStruct)
 		if !ok {
 			return Archive{}, &ValueError{before: "malformed archive for ", after: ": assets not an object"}
 		}
-		if members, err = d.object(k.StructValue, depth+1); err != nil {
+		if members, err = d.object(content, depth+1); err != nil {
 			return Archive{}, err
 		}
 		if err = checkMembers(members); err != nil {
@@ -363,7 +595,7 @@ func checkMembers(members Map) error {
 	return nil
 }
 
-func (d *wireDecoder) texts(f map[string]*structpb.Value, what string, names ...string) ([4]string, [4]bool, error) {
+func (d *wireDecoder) texts(f wireFields, what string, names ...string) ([4]string, [4]bool, error) {
 	var parts [4]string
 	var present [4]bool
 	for i, name := range names {

@@ -38,7 +38,7 @@ func isWithoutConfig(plugin string, err error) bool {
 
 // variables is the old form of the configuration: strings as they are, everything else as JSON.
 func variables(pkg string, e *encoder, inputs property.Map) map[string]string {
-	plain := e.encode(inputs.Without(providers.VersionKey), property.WireOptions{Unknowns: property.KeepUnknowns})
+	plain := e.encodeBy(property.MarshalStruct, inputs.Without(providers.VersionKey), property.WireOptions{Unknowns: property.KeepUnknowns})
 	out := make(map[string]string, len(plain.GetFields()))
 	for key, v := range plain.GetFields() {
 		out[pkg+":config:"+key] = textOf(v)

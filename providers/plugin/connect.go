@@ -28,18 +28,19 @@ const (
 
 // Dial connects to a port of this machine and waits until the connection is usable, ten seconds at most. A port at which another
 // user's process listens is an error at once, and whenever the connection has to be made again: the calls fail then.
-func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
+func Dial(ctx context.Context, port int, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	conn, err := grpc.NewClient("passthrough:///127.0.0.1:"+strconv.Itoa(port),
+	conn, err := grpc.NewClient("passthrough:///127.0.0.1:"+strconv.Itoa(port), append([]grpc.DialOption{
 		grpc.WithTransportCredentials(peer.Credentials(func(err error) {
 			if errors.As(err, new(*peer.StrangerError)) {
 				giveUp(err)
 			}
 		})), grpc.WithStatsHandler(watcher{dialed: trace.SpanContextFromContext(ctx)}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageSize), grpc.MaxCallSendMsgSize(MaxMessageSize)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageSize), grpc.MaxCallSendMsgSize(MaxMessageSize)),
+	}, options...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/sluice-iac/sluice/property/packed"
 	"github.com/sluice-iac/sluice/providers"
 )
 
@@ -266,7 +267,7 @@ func (h *Host) client(
 	if err != nil {
 		return nil, err
 	}
-	conn, err := Dial(ctx, port)
+	conn, err := Dial(ctx, port, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(packed.NewCodec())))
 	if err != nil {
 		return nil, failedStart(name, process, err)
 	}

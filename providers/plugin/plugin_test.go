@@ -359,9 +359,9 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 			config: object("malformed", "not-text"), check: uncertain(true),
 			says: []string{"create of " + string(web) + ": provider simple 1.0.0 [", "/pulumi-resource-simple] could not encode its answer: ", "invalid UTF-8", "a bug in the provider"},
 		},
-		"cannot be decoded": {
+		"nested too deeply": {
 			config: object("malformed", "too-deep"), check: uncertain(true),
-			says: []string{"create of " + string(web) + ": provider simple 1.0.0 [", "/pulumi-resource-simple] gave an answer that cannot be decoded: ", "recursion", "a bug in the provider"},
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 [", "/pulumi-resource-simple] returned properties that cannot be read: ", `"strange[0][0]`, "nested deeper than", "a bug in the provider"},
 		},
 		"strange signature": {
 			config: object("malformed", "bad-signature"), check: uncertain(true), says: []string{`"strange"`, "simple", string(web)},

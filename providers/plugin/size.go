@@ -28,6 +28,12 @@ func largestProperty(req proto.Message) string {
 		if !ok {
 			return true
 		}
+		if packed := s.ProtoReflect().GetUnknown(); len(packed) > 0 {
+			s = &structpb.Struct{}
+			if proto.Unmarshal(packed, s) != nil {
+				return true
+			}
+		}
 		for _, key := range slices.Sorted(maps.Keys(s.GetFields())) {
 			if n := proto.Size(s.GetFields()[key]); n > size {
 				name, size = key, n

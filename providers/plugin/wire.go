@@ -71,11 +71,18 @@ type encoder struct {
 	err     error
 }
 
+// encode encodes properties that are only sent.
 func (e *encoder) encode(m property.Map, o property.WireOptions) *structpb.Struct {
+	return e.encodeBy(property.PackStruct, m, o)
+}
+
+func (e *encoder) encodeBy(
+	encode func(property.Map, property.WireOptions) (*structpb.Struct, error), m property.Map, o property.WireOptions,
+) *structpb.Struct {
 	if e.err != nil {
 		return nil
 	}
-	s, err := property.MarshalStruct(m, o)
+	s, err := encode(m, o)
 	if err != nil {
 		e.err = fmt.Errorf("%s: encoding for provider %s: %w", e.subject, e.plugin, err)
 	}

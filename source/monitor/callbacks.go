@@ -155,7 +155,7 @@ func encodeHook(in stages.HookInput, byteStrings bool) (*pulumirpc.ResourceHookR
 		if f.from == nil {
 			continue
 		}
-		s, err := property.MarshalStruct(*f.from, callbackOptions(f.name, property.DowngradeOutputs, byteStrings))
+		s, err := property.PackStruct(*f.from, callbackOptions(f.name, property.DowngradeOutputs, byteStrings))
 		if err != nil {
 			return nil, err
 		}
@@ -277,7 +277,7 @@ func (c *callbackClients) transform(cb *pulumirpc.Callback) (stages.Transform, e
 }
 
 func encodeTransform(in stages.TransformInput, byteStrings bool) (*pulumirpc.TransformRequest, error) {
-	properties, err := property.MarshalStruct(in.Properties, callbackOptions("properties", property.KeepOutputs, byteStrings))
+	properties, err := property.PackStruct(in.Properties, callbackOptions("properties", property.KeepOutputs, byteStrings))
 	if err != nil {
 		return nil, err
 	}
@@ -390,7 +390,7 @@ func (c *callbackClients) invokeTransform(cb *pulumirpc.Callback) (stages.Invoke
 		return nil, err
 	}
 	return func(ctx context.Context, in stages.InvokeTransformInput) (stages.InvokeTransformInput, error) {
-		args, err := property.MarshalStruct(in.Args, callbackOptions("args", property.KeepOutputs, cb.GetAcceptsByteString()))
+		args, err := property.PackStruct(in.Args, callbackOptions("args", property.KeepOutputs, cb.GetAcceptsByteString()))
 		if err != nil {
 			return in, err
 		}

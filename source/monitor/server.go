@@ -7,6 +7,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	"github.com/sluice-iac/sluice/property/packed"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -55,7 +56,7 @@ func NewServer(ctx context.Context, m stages.Monitor, options ...Option) *Server
 		}
 	}, func(message string) {
 		m.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: message + "\n"})
-	})
+	}, grpc.ForceServerCodecV2(packed.NewCodec()))
 	return &Server{Server: s, callbacks: h.callbacks}
 }
 

@@ -69,7 +69,7 @@ func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {
 	if s.outputs {
 		o.Outputs = property.KeepOutputs
 	}
-	return property.MarshalStruct(m, o)
+	return property.PackStruct(m, o)
 }
 
 // withoutUnknowns drops the properties that contain an unknown anywhere.

@@ -15,7 +15,7 @@ import (
 // encode encodes properties for a pack. It keeps unknowns and secrets. References to resources become plain IDs, because
 // the SDKs of policy packs do not support references.
 func encode(m property.Map) (*structpb.Struct, error) {
-	return property.MarshalStruct(m, property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true})
+	return property.PackStruct(m, property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true})
 }
 
 func analyzeRequest(r stages.Analysis) (*pulumirpc.AnalyzeRequest, error) {

@@ -15,7 +15,7 @@
 //	tellOn         the same form for "create", "update" and "delete": the inputs are in the error and on stderr, as JSON and in base64
 //	hangOn         the same form: the call returns only when the provider is cancelled; "<method> <name> hangs" is on stderr when it has begun
 //	malformed      the kind of wrong answers to Create: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
-//	               encoded, "too-deep" cannot be decoded; "partial" and "partial-unknown-id" are errors of objects that are not
+//	               encoded, "too-deep" is nested too deeply; "partial" and "partial-unknown-id" are errors of objects that are not
 //	               healthy, without an ID and with an unknown one. "unknown-config" is a wrong answer to CheckConfig
 //	throttleAt     "<method> <n>": more than n calls of the method at once return an error with code ResourceExhausted
 //	hugeBytes      adds an output "huge" of that many bytes

@@ -59,9 +59,9 @@ type Server struct {
 // NewServer returns a server of the services that register adds. warn is called when a caller is refused, and when the system does not
 // identify the caller: once for each of the two, from any goroutine. The end of ctx stops the server like [Server.Close], which must be called in any
 // case.
-func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn func(message string)) *Server {
+func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn func(message string), options ...grpc.ServerOption) *Server {
 	s := &Server{health: health.NewServer(), report: &report{warn: warn}}
-	s.grpc = grpc.NewServer(append(spans(ctx),
+	s.grpc = grpc.NewServer(append(append(spans(ctx), options...),
 		grpc.Creds(peer.Credentials(s.report.add)),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.MaxSendMsgSize(MaxMessage),
