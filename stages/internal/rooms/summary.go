@@ -93,22 +93,12 @@ func (sum Summary) Steps() []stages.StepInfo {
 	return out
 }
 
-// Counts counts the steps that are meant for users, by kind (steps.md 8.3). A resource that is deleted with one that is replaced, and
-// that the program does not declare again, is deleted. possible counts those that are only possible; it is nil if there are none.
+// Counts counts the steps that are meant for users, by kind (steps.md 8.3). possible counts those that are only possible; it is nil
+// if there are none.
 func (sum Summary) Counts() (all, possible map[stages.Op]int) {
 	all = map[stages.Op]int{}
-	steps := sum.final(sum.rooms.Outcomes.allReported())
-	awaited := map[urn.URN]bool{} // resources that are deleted and whose replacement is to come
-	for _, step := range steps {
-		if step.Op == stages.OpDeleteReplaced {
-			awaited[step.URN] = true
-		}
-	}
-	for _, step := range steps {
+	for _, step := range sum.final(sum.rooms.Outcomes.allReported()) {
 		s := step.Shown()
-		if s.Op == stages.OpRemovePendingReplace && awaited[s.URN] {
-			s.Op, s.Internal = stages.OpDelete, s.URN.IsDefaultProvider()
-		}
 		if !s.Op.IsLogical() || s.Internal || s.Op == stages.OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
 			continue
 		}

@@ -20,6 +20,7 @@ type model struct {
 	ended       map[urn.URN]progress        // of each resource
 	remaining   int                         // replaced resources whose old objects are still there
 	leftOver    int                         // old objects of earlier replacements that were deleted
+	dropped     int                         // resources that were deleted with a replaced one and are not declared again
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
@@ -146,6 +147,8 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		if was&newMade == 0 && s.Old != nil && s.Old.Delete {
 			m.leftOver++
 		}
+	case s.Op == stages.OpRemovePendingReplace && was&(newMade|oldGone) == oldGone:
+		m.dropped++
 	case stages.Replacing(s.Op):
 		is |= newMade
 		if s.Old != nil && s.Old.PendingReplacement {
@@ -209,6 +212,15 @@ func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 		return p &^ left
 	}
 	return p
+}
+
+// changed returns the number of resources that changed in a way. The engine does not count those that were deleted with a replaced one and are not
+// declared again.
+func (m *model) changed(op stages.Op) int {
+	if op == stages.OpDelete {
+		return m.summary.Changes[op] + m.dropped
+	}
+	return m.summary.Changes[op]
 }
 
 // unchanged returns the number of resources that exist and do not change.

@@ -46,7 +46,7 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 	}
 	total, kinds := 0, 0
 	for _, op := range summaryOrder {
-		n := m.summary.Changes[op]
+		n := m.changed(op)
 		if n == 0 || m.summary.IsPreview && m.summary.Result == stages.Failed {
 			continue // after a failed preview, the remaining changes are unknown
 		}
