@@ -62,7 +62,11 @@ func prepare(p source.Project, executable, name string, debug waiting, args ...s
 		}
 		return x, nil
 	}
-	first, err := writePreload()
+	compiled := ""
+	if debug.log == nil { // a debugger shows less of a function that is not compiled again
+		compiled = compileCache(p)
+	}
+	first, err := writePreload(compiled)
 	if err != nil {
 		return process{}, err
 	}

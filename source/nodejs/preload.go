@@ -2,14 +2,44 @@ package nodejs
 
 import (
 	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
 
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 //go:embed preload.cjs
 var preload []byte
 
-// writePreload writes the module that node loads first. The caller removes it.
-func writePreload() (path string, err error) {
-	return direct.Script("node", "sluice-preload-*.cjs", preload)
+// cacheVariables are the variables of Node.js about its compile cache. A user who sets one has decided.
+var cacheVariables = [...]string{"NODE_COMPILE_CACHE", "NODE_DISABLE_COMPILE_CACHE"}
+
+// writePreload writes the module that node loads first. The caller removes it. compiled is the folder of the compile cache, "" for none.
+func writePreload(compiled string) (path string, err error) {
+	text := preload
+	if compiled != "" {
+		name, err := json.Marshal(compiled)
+		if err != nil {
+			return "", err
+		}
+		text = fmt.Appendf(nil, "%s\nkeepCompiled(%s);\n", preload, name)
+	}
+	return direct.Script("node", "sluice-preload-*.cjs", text)
+}
+
+// compileCache returns the folder in which Node.js keeps what it has compiled for a project, "" if it keeps nothing. It holds the time of a
+// start, and no more: without a place for it, programs run as usual.
+func compileCache(p source.Project) string {
+	for _, name := range cacheVariables {
+		if _, decided := os.LookupEnv(name); decided {
+			return ""
+		}
+	}
+	dir, err := direct.Cache("node", p.Directory)
+	if err != nil {
+		return ""
+	}
+	return dir
 }
