@@ -29,10 +29,11 @@ func writePreload(compiled string) (path string, err error) {
 	return direct.Script("node", "sluice-preload-*.cjs", text)
 }
 
-// compileCache returns the folder in which Node.js keeps what it has compiled for a project, "" if it keeps nothing. Without a place for it,
-// programs run as usual. A CI job mostly begins with an empty cache, and would pay for writing one that nobody reads.
+// compileCache returns the folder in which Node.js keeps what it has compiled for a program, "" if it keeps nothing. Without a place for it,
+// programs run as usual. A debugger shows less of functions that are not compiled again. A CI job mostly begins with an empty cache, and would
+// pay for writing one that nobody reads. Plugins have none: node writes it when it ends by itself, and plugins are ended.
 func compileCache(p source.Project) string {
-	if os.Getenv("CI") != "" {
+	if interpreterOf(p) == bun || p.Debug || os.Getenv("CI") != "" {
 		return ""
 	}
 	for _, name := range cacheVariables {
