@@ -92,13 +92,5 @@ func timeBefore(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now.AddDate(1000, 0, 0), nil
 	}
-	if ago, err := time.ParseDuration(text); err == nil {
-		return now.Add(-ago), nil
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
-		}
-	}
-	return now, exit.Usagef("--before %s: write a date as 2026-01-31, a time as 2026-01-31T12:00:00Z, or how long ago as 24h", format.Printable(text))
+	return flags.Moment("before", text, now)
 }

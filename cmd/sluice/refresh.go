@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newRefreshCommand(open *session.Opener) *cobra.Command {
@@ -21,6 +22,8 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 			"configuration of the program.\n\n" +
 			"Reading cannot tell what became of interrupted creates. At a terminal, the command asks about each of them;\n" +
 			"--clear-pending-creates and --import-pending-creates answer in scripts.\n\n" +
+			"With --sample 10%, only a tenth of the resources is read, chosen at random. A message contains the --sample-seed that\n" +
+			"chooses the same ones again.\n\n" +
 			"A preview shows what would be recorded and asks for confirmation, unless --yes is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,6 +39,10 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 	f.Reports.Add(p)
 	f.Targeting.Add(p)
 	f.Targeting.AddExcludeDependents(p)
+	f.Sample.Add(p, "read")
+	for _, chosen := range []string{"target", "target-dependents", "exclude", "exclude-dependents"} {
+		excludes(cmd, "sample", chosen)
+	}
 	f.Program.AddRun(p, "run the program, and read with the provider configuration of the program")
 	f.AddPolicies(p)
 	f.AddConfirmation(p)
@@ -56,6 +63,11 @@ func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) erro
 	if err != nil {
 		return err
 	}
+	sample, err := operate.TargetSample(ctx, job, func(*state.Resource) bool { return true })
+	if err != nil {
+		return err
+	}
+	operate.NoteSample(job, sample)
 	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON() && s.Terminal.Interactive()
 	if job.Creates, err = pending.ForRefresh(ctx, s, &f.Creates, mayAsk); err != nil {
 		return err

@@ -3,7 +3,6 @@ package golang
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sourcegraph/conc"
 
@@ -24,14 +22,22 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Program is a Go program. It keeps nothing between runs.
-type Program struct{ project source.Project }
+// Program is a Go program. It keeps nothing between runs, except the build for the next one.
+type Program struct {
+	project source.Project
+
+	mu       sync.Mutex // guards prepared
+	prepared *building  // of the next run; nil if it has not begun
+}
 
 // New returns the program of a project. Runtime options: binary, a program that is built already; buildTarget, the path of the executable
 // to build. Both are relative to the program's directory.
 func New(p source.Project) *Program { return &Program{project: p} }
 
-var _ source.Program = (*Program)(nil)
+var (
+	_ source.Program  = (*Program)(nil)
+	_ source.Preparer = (*Program)(nil)
+)
 
 // BuildError reports that a program does not compile. Output is the compiler's own text.
 type BuildError struct{ Program, Output string }
@@ -62,7 +68,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		}
 	}
 	wanted, done := host.Wanted(ctx)
-	binary, err := p.binary(wanted, debugger != nil, direct.Log(ctx, host))
+	binary, err := p.built(wanted, debugger != nil, direct.Log(ctx, host))
 	done()
 	if err != nil {
 		return err
@@ -103,8 +109,44 @@ func (p *Program) debug(ctx context.Context, host source.Host, d *delve, binary 
 	return direct.Ended(p.project, exit, nil)
 }
 
-// Close does nothing: each run has its own process, which has ended when Run returns.
-func (p *Program) Close() error { return nil }
+// Prepare implements [source.Preparer]: it begins to build the program, so that the go command lists the packages meanwhile. Run waits for the
+// build and has its errors.
+func (p *Program) Prepare(ctx context.Context, _ func(stages.LogMessage)) error {
+	if p.project.Option("binary") != "" || p.project.Debug {
+		return nil
+	}
+	p.take().abandon() // the sources may have changed
+	b := begin(context.WithoutCancel(ctx), func(ctx context.Context, log func(stages.LogMessage)) (string, error) {
+		return p.binary(ctx, false, log)
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prepared = b
+	return nil
+}
+
+// take returns the build that was begun for the next run, nil if there is none.
+func (p *Program) take() *building {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.prepared
+	p.prepared = nil
+	return b
+}
+
+// built returns the executable to run, from the build that was begun if there is one.
+func (p *Program) built(ctx context.Context, debug bool, log func(stages.LogMessage)) (string, error) {
+	if b := p.take(); b != nil {
+		return b.wait(ctx, log)
+	}
+	return p.binary(ctx, debug, log)
+}
+
+// Close ends a build whose program was not run. Each run has its own process, which has ended when Run returns.
+func (p *Program) Close() error {
+	p.take().abandon()
+	return nil
+}
 
 // binary returns the executable to run, which is built for each run because the program may have changed. debug is true for one that a
 // debugger can step through line by line. log receives a message when something is compiled.
@@ -135,17 +177,10 @@ func (p *Program) target(debug bool) (string, error) {
 	if given := p.project.Option("buildTarget"); given != "" {
 		return p.path(given), nil
 	}
-	cache, err := os.UserCacheDir()
+	dir, err := direct.Cache("go", p.project.Directory+"\n"+p.pattern())
 	if err != nil {
-		return "", fmt.Errorf("find a place to build %s in: %w; the runtime option `buildTarget` names one", p.project.Program(), err)
+		return "", fmt.Errorf("make a place to build %s in: %w; the runtime option `buildTarget` names another", p.project.Program(), err)
 	}
-	builds := filepath.Join(cache, "sluice", "go")
-	what := p.project.Directory + "\n" + p.pattern()
-	dir := filepath.Join(builds, fmt.Sprintf("%x", sha256.Sum256([]byte(what)))[:20])
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make a directory to build %s in: %w", p.project.Program(), err)
-	}
-	forget(builds, dir)
 	name := "program"
 	if debug {
 		name += "-debug" // the build without it stays up to date
@@ -154,24 +189,6 @@ func (p *Program) target(debug bool) (string, error) {
 		name += ".exe"
 	}
 	return filepath.Join(dir, name), nil
-}
-
-// unused is the time after which the build of a program is deleted if it was not run.
-const unused = 30 * 24 * time.Hour
-
-// forget removes builds that have not been run for long, except keep. It ignores those that it cannot remove.
-func forget(builds, keep string) {
-	now := time.Now()
-	_ = os.Chtimes(keep, now, now)
-	entries, err := os.ReadDir(builds)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && e.IsDir() && now.Sub(info.ModTime()) > unused {
-			_ = os.RemoveAll(filepath.Join(builds, e.Name()))
-		}
-	}
 }
 
 // pattern returns the program in the form of a package argument of the go command.

@@ -228,3 +228,42 @@ func TestWhatIsUpToDateIsNotBuiltAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, os.SameFile(before, after)) // linking makes another file
 }
+
+func TestAPreparedBuildIsThatOfTheNextRun(t *testing.T) {
+	p := folder(t, "program")
+	p.Directory = t.TempDir()
+	p.Root = p.Directory
+	p.Options = map[string]any{"buildTarget": filepath.Join(t.TempDir(), "program")}
+	write := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(p.Directory, "main.go"), []byte(text), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.Directory, "go.mod"), []byte("module program\n"), 0o600))
+	write("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"the first\") }\n")
+	prog := golang.New(p)
+	said := func(stages.LogMessage) { t.Error("only the run says something") }
+	require.NoError(t, prog.Prepare(t.Context(), said))
+	m := monitortest.Preview()
+	require.NoError(t, prog.Run(t.Context(), monitortest.Host(t, m)))
+	require.Contains(t, m.Messages(stages.Info), "compiling the program with Go")
+	require.Contains(t, m.Messages(stages.Info), "the first\n")
+
+	require.NoError(t, prog.Prepare(t.Context(), said)) // and the operation is refused
+	write("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"the second\") }\n")
+	require.NoError(t, prog.Prepare(t.Context(), said))
+	m = monitortest.Preview()
+	require.NoError(t, prog.Run(t.Context(), monitortest.Host(t, m)))
+	require.Contains(t, m.Messages(stages.Info), "the second\n")
+
+	write("package main\n\nfunc main() { undefinedFunction() }\n")
+	require.NoError(t, prog.Prepare(t.Context(), said))
+	var broken *golang.BuildError
+	require.ErrorAs(t, prog.Run(t.Context(), monitortest.Host(t, monitortest.Preview())), &broken)
+	require.Contains(t, broken.Output, "undefined: undefinedFunction")
+
+	require.NoError(t, prog.Prepare(t.Context(), said))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, prog.Run(ctx, monitortest.Host(t, monitortest.Preview())), context.Canceled)
+	require.NoError(t, prog.Prepare(t.Context(), said))
+	require.NoError(t, prog.Close(), "it ends the build")
+}

@@ -51,8 +51,9 @@ type waiting struct {
 	log     func(stages.LogMessage) // nil for a process that does not wait
 }
 
-// prepare returns the process in which the interpreter of a project runs with arguments. name is the name of the process in editors.
-func prepare(p source.Project, executable, name string, debug waiting, args ...string) (process, error) {
+// prepare returns the process in which the interpreter of a project runs with arguments. name is the name of the process in editors. compiled is
+// the folder of the compile cache, "" for none.
+func prepare(p source.Project, executable, name, compiled string, debug waiting, args ...string) (process, error) {
 	x := process{executable: executable, args: args, done: func() {}}
 	if interpreterOf(p) == bun {
 		x.args = append([]string{"run"}, args...)
@@ -62,7 +63,7 @@ func prepare(p source.Project, executable, name string, debug waiting, args ...s
 		}
 		return x, nil
 	}
-	first, err := writePreload()
+	first, err := writePreload(compiled)
 	if err != nil {
 		return process{}, err
 	}

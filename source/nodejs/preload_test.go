@@ -1,11 +1,16 @@
 package nodejs_test
 
 import (
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/testing/tier"
 )
 
@@ -21,4 +26,40 @@ func TestErrorsWithStrangeStacksCanBeShown(t *testing.T) {
 	`).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "Error: x\n    at f (/a/node_modules/@scope/file.js:1:2)\n{ a: \x1b[33m1\x1b[39m } { a: 1 } symbol 2\n", string(out))
+}
+
+func TestNodeKeepsWhatItHasCompiled(t *testing.T) {
+	tier.Slow(t, "Node.js")
+	out, err := exec.Command("node", "--print", `typeof require("node:module").enableCompileCache === "function"`).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	can := strings.TrimSpace(string(out)) == "true" // since 22.8
+	cache := t.TempDir()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, cache)
+	}
+	kept := func() (files int) {
+		require.NoError(t, filepath.WalkDir(cache, func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				files++
+			}
+			return err
+		}))
+		return files
+	}
+	declares := func() {
+		t.Helper()
+		m := monitortest.Preview()
+		require.NoError(t, run(t, project(t, "typescript"), m))
+		require.NotEmpty(t, m.Record().Registered)
+	}
+	t.Setenv("CI", "")
+	for name, value := range map[string]string{"NODE_COMPILE_CACHE": "", "NODE_DISABLE_COMPILE_CACHE": "1", "CI": "true"} {
+		t.Setenv(name, value)
+		declares()
+		require.Zero(t, kept(), name)
+		require.NoError(t, os.Unsetenv(name))
+	}
+	declares()
+	require.Equal(t, can, kept() > 100)
+	declares()
 }

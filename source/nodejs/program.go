@@ -55,7 +55,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if p.project.Debug {
 		debug = waiting{direct.DebugAddress(usualPort), direct.Log(ctx, host)}
 	}
-	x, err := prepare(p.project, executable, p.project.Program(), debug, p.arguments(module, monitor, engine, info)...)
+	x, err := prepare(p.project, executable, p.project.Program(), compileCache(p.project), debug, p.arguments(module, monitor, engine, info)...)
 	if err != nil {
 		return err
 	}

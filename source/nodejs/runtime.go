@@ -56,7 +56,7 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c tooling.Plugin
 			return nil, err
 		}
 	}
-	x, err := prepare(p, executable, c.Name, waiting{direct.AnyDebugAddress, c.Debug}, append([]string{module}, args...)...)
+	x, err := prepare(p, executable, c.Name, "", waiting{direct.AnyDebugAddress, c.Debug}, append([]string{module}, args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,7 @@ func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monito
 	return fmt.Errorf("%s finds mistakes in %s:\n%s", name, p.project.Program(), strings.TrimSpace(stdout+stderr))
 }
 
-// installed is an entry in the output of packages.py.
+// installed is an SDK: an entry in the output of packages.py.
 type installed struct {
 	Distribution string `json:"distribution"`
 	Installed    string `json:"installed"`
@@ -193,6 +193,24 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	if err != nil {
 		return nil, err
 	}
+	found, ok := list(e, p.project.Directory)
+	if !ok {
+		if found, err = p.ask(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	var packages []stages.Package
+	for _, f := range found {
+		if f.Resource {
+			packages = append(packages, f.Package(strings.TrimPrefix(f.Distribution, "pulumi-"), semantic(f.Installed)))
+		}
+	}
+	sdk.Sort(packages)
+	return packages, nil
+}
+
+// ask lists the installed SDKs with the interpreter of an environment.
+func (p *Program) ask(ctx context.Context, e environment) ([]installed, error) {
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "python", Executable: e.python, Args: []string{"-c", packagesScript}, Directory: p.project.Directory,
 		Environment: append(os.Environ(), e.variables(nil)...),
@@ -208,12 +226,5 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		}
 		return nil, fmt.Errorf("list the packages of %s: %s ended with %s%s%s", p.project.Program(), e.python, exit.Status, direct.Below(stderr), mend)
 	}
-	var list []stages.Package
-	for _, f := range found {
-		if f.Resource {
-			list = append(list, f.Package(strings.TrimPrefix(f.Distribution, "pulumi-"), semantic(f.Installed)))
-		}
-	}
-	sdk.Sort(list)
-	return list, nil
+	return found, nil
 }

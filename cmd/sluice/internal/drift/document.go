@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -21,6 +22,8 @@ type Document struct {
 	Read    int `json:"read"`
 	Moved   int `json:"moved"`
 	Skipped int `json:"skipped,omitempty"`
+	// Sample is what was chosen from if only a sample was read.
+	Sample *operate.Sampled `json:"sample,omitempty"`
 	// Unplanned is the reason why it is not known what an update would do.
 	Unplanned string  `json:"unplanned,omitempty"`
 	Resources []Entry `json:"resources"`
@@ -70,6 +73,9 @@ func (doc *Document) summary() string {
 	text := fmt.Sprintf("%d of %s", doc.Moved, format.Resources(doc.Read))
 	if doc.Moved == 0 {
 		text = "none in " + format.Resources(doc.Read)
+	}
+	if doc.Sample != nil {
+		text += fmt.Sprintf(", a sample of %s with `--sample-seed %s`", format.Resources(doc.Sample.Of), format.ShellQuote(doc.Sample.Seed))
 	}
 	if doc.Skipped > 0 {
 		text += "; skipped, because read recently: " + format.Resources(doc.Skipped)

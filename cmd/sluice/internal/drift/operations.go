@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice"
@@ -10,19 +11,28 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// readAll reads the recorded resources, and returns the result that a refresh would record.
-func readAll(ctx context.Context, s *session.Stack, o *flags.Operation) (*sluice.Result, error) {
+// readAll reads the recorded resources, except those that are skipped, or a sample of them. It returns the result that a refresh would record.
+func readAll(ctx context.Context, s *session.Stack, o *flags.Operation, skipped []string) (*sluice.Result, *operate.Sampled, error) {
 	job, err := operate.Prepare(ctx, s, operate.Refresh(), o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	sample, err := operate.TargetSample(ctx, job, func(r *state.Resource) bool {
+		_, skips := slices.BinarySearch(skipped, string(r.URN))
+		return !r.External && !skips
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if job.Creates, err = pending.ForRefresh(ctx, s, &o.Creates, false); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return resultOf(ctx, job)
+	result, err := resultOf(ctx, job)
+	return result, sample, err
 }
 
 // resultOf runs a preview that shows only errors, and returns its result.

@@ -14,8 +14,8 @@ type Options struct {
 	Operation *flags.Operation
 	JSON      bool   // instead of text
 	Save      string // a file for the document, too; "" for none
-	// Since leaves out resources that this package has read within this time.
-	Since     time.Duration
+	// Since leaves out resources that this package has read since this time. The zero time leaves out none.
+	Since     time.Time
 	NoProgram bool // do not predict what an update would do
 }
 
@@ -26,10 +26,10 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 		return nil, err
 	}
 	reads := readTimes(ctx, s)
-	skipped := reads.within(o.Since, time.Now())
+	skipped := reads.since(o.Since)
 	o.Operation.Targeting.Excludes = append(o.Operation.Targeting.Excludes, skipped...)
 	began := time.Now()
-	found, err := readAll(ctx, s, o.Operation)
+	found, sample, err := readAll(ctx, s, o.Operation, skipped)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 	if err != nil {
 		return nil, err
 	}
-	doc.Skipped = len(skipped)
+	doc.Skipped, doc.Sample = len(skipped), sample
 	reads.keep(ctx, s, found, began)
 	if doc.Moved > 0 && !o.NoProgram {
 		if err := planned(ctx, open, o.Operation, doc); err != nil {

@@ -27,11 +27,11 @@ func readTimes(ctx context.Context, s *session.Stack) readTime {
 	return out
 }
 
-// within returns the resources read within a duration, sorted.
-func (r readTime) within(d time.Duration, now time.Time) []string {
+// since returns the resources read since a time, sorted; none for the zero time.
+func (r readTime) since(t time.Time) []string {
 	var out []string
 	for u, at := range r {
-		if d > 0 && now.Sub(at) < d {
+		if !t.IsZero() && at.After(t) {
 			out = append(out, string(u))
 		}
 	}

@@ -1,9 +1,6 @@
 package flags
 
 import (
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -30,15 +27,11 @@ func (i *Incremental) Add(f *pflag.FlagSet) {
 
 // Share returns the share of answers that are checked, from 0 to 1.
 func (i *Incremental) Share() (float64, error) {
-	text, isPercent := strings.CutSuffix(strings.TrimSpace(i.sample), "%")
-	share, err := strconv.ParseFloat(text, 64)
-	if isPercent {
-		share /= 100
-	}
 	if i.sample == "" {
 		return 0, nil
 	}
-	if err != nil || math.IsNaN(share) || share < 0 || share > 1 {
+	share, ok := parseShare(i.sample)
+	if !ok {
 		return 0, exit.Usagef("--verify-sample %s: write a share of the answers from 0%% to 100%%", i.sample)
 	}
 	return share, nil

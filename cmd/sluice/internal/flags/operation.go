@@ -10,6 +10,7 @@ type Operation struct {
 	Run          Run
 	Program      Program
 	Targeting    Targeting
+	Sample       Sample
 	Policies     Policies
 	Confirmation Confirmation
 	Plan         Plan
@@ -73,6 +74,7 @@ func (o *Operation) Check() error {
 		func() error { return o.Plan.Check(o.Confirmation.SkipPreview) },
 		func() error { _, err := o.Targeting.Compile(); return err },
 		func() error { _, err := o.Run.Checkpoints(); return err },
+		o.Sample.Check,
 		o.Program.Check,
 		o.Creates.Check,
 		o.Display.Check,
