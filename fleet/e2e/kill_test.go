@@ -64,6 +64,7 @@ func (w *runningWorker) kill() {
 // Workers are killed every few seconds and the server twice, during slow updates of stacks. Every stack is then as after sequential updates, every
 // object exists once, and the run has not been lost.
 func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, layered(*stackCount, 3, "500ms"))
 	workers := []*runningWorker{p.startWorker(), p.startWorker(), p.startWorker()}
 	defer func() {
@@ -155,6 +156,7 @@ func endings(out string) int {
 
 // The command that has begun a run is killed; the same command continues the run.
 func TestARunOutlivesItsCommand(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, layered(7, 1, "3s"))
 	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--assume-not-created")
 	var out bytes.Buffer
@@ -179,6 +181,7 @@ func begun(p *place) bool {
 }
 
 func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, layered(7, 1, "3s"))
 	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--concurrency", "2")
 	var out bytes.Buffer
@@ -197,6 +200,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 
 // A provider whose create does not end gets a Cancel, even if the second interrupt follows at once.
 func TestASecondInterruptAborts(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":      "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev, needs: [net]}\n",
 		"net/Pulumi.yaml": program("net", 1, "1h"),
