@@ -35,6 +35,8 @@ func TestEndToEnd(t *testing.T) {
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
 // `symlink venv -> $PYTHON_VENV`, or one with packages of resources and a type checker by `symlink venv -> $TYPED_VENV`.
 // $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
+//
+// A program in JavaScript has the runtime option `typescript: false`, unless its script is about the compiler, which would cost as much as the program.
 func TestOtherLanguages(t *testing.T) {
 	tier.Slow(t, "Node.js, Python and Java")
 	t.Parallel()

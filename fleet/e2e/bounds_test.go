@@ -14,6 +14,7 @@ import (
 
 // A stack that prints without end does not fill the memory or the disk of its worker, and does not run twice.
 func TestAStackThatPrintsALotIsBounded(t *testing.T) {
+	t.Parallel()
 	const megabytes = 300
 	files := three()
 	files["fleet.yaml"] = "name: shop\nstacks:\n  loud: {directory: loud, stack: dev}\n"
@@ -53,6 +54,7 @@ func TestAStackThatPrintsALotIsBounded(t *testing.T) {
 // The server is killed again and again while a stack is updated. The command waits for the next server, and does not
 // give up.
 func TestAFleetGoesOnHoweverOftenItsServerIsKilled(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["net/Pulumi.yaml"] = gated(program("net", 1, "0s"))
 	p := newPlace(t, files)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -20,7 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var stackCount = flag.Int("fleet.stacks", 30, "how many stacks the fleet has whose workers are killed")
+// By default there are three layers: when a worker is killed, some stacks are done, some are updated, and some wait.
+var stackCount = flag.Int("fleet.stacks", 18, "how many stacks the fleet has whose workers are killed")
 
 // layered returns a fleet in layers of six stacks, or more if there are many: each stack reads two of the layer before, as fleet.yaml declares.
 func layered(count, objects int, latency string) map[string]string {
@@ -64,6 +66,7 @@ func (w *runningWorker) kill() {
 // Workers are killed every few seconds and the server twice, during slow updates of stacks. Every stack is then as after sequential updates, every
 // object exists once, and the run has not been lost.
 func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, layered(*stackCount, 3, "500ms"))
 	workers := []*runningWorker{p.startWorker(), p.startWorker(), p.startWorker()}
 	defer func() {
@@ -130,15 +133,33 @@ func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 
 // sameStack reports differences from a place where stacks were updated in sequence.
 func sameStack(t *testing.T, p, q *place, folder string) {
-	one, status := q.run("sluice", "-C", folder, "stack", "output", "--stack", "dev", "--json")
-	assert.Equal(t, 0, status, one)
-	other, status := p.run("sluice", "-C", folder, "stack", "output", "--stack", "dev", "--json")
-	assert.Equal(t, 0, status, other)
-	assert.Equal(t, one, other, folder)
-	state, status := p.run("sluice", "-C", folder, "stack", "export", "--stack", "dev")
-	assert.Equal(t, 0, status, state)
+	want, _ := q.outputs(t, folder)
+	got, state := p.outputs(t, folder)
+	assert.Equal(t, want, got, folder)
 	assert.NotContains(t, state, "pending_operations")
 	assert.Equal(t, 3, strings.Count(state, `"type": "sim:index:Resource"`), folder)
+}
+
+// outputs returns the outputs of a stack, and its exported state.
+func (p *place) outputs(t *testing.T, folder string) (outputs map[string]any, state string) {
+	state, status := p.run("sluice", "-C", folder, "stack", "export", "--stack", "dev")
+	assert.Equal(t, 0, status, state)
+	var is struct {
+		Deployment struct {
+			Resources []struct {
+				Type    string
+				Outputs map[string]any
+			}
+		}
+	}
+	assert.NoError(t, json.Unmarshal([]byte(state), &is), state)
+	for _, r := range is.Deployment.Resources {
+		if r.Type == "pulumi:pulumi:Stack" {
+			outputs = r.Outputs
+		}
+	}
+	assert.Contains(t, outputs, "address", folder)
+	return outputs, state
 }
 
 // endings returns how many stacks have succeeded or were unchanged, from the last line of a run.
@@ -155,6 +176,7 @@ func endings(out string) int {
 
 // The command that has begun a run is killed; the same command continues the run.
 func TestARunOutlivesItsCommand(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, layered(7, 1, "3s"))
 	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--assume-not-created")
 	var out bytes.Buffer
@@ -179,6 +201,7 @@ func begun(p *place) bool {
 }
 
 func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, layered(7, 1, "3s"))
 	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--concurrency", "2")
 	var out bytes.Buffer
@@ -197,6 +220,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 
 // A provider whose create does not end gets a Cancel, even if the second interrupt follows at once.
 func TestASecondInterruptAborts(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":      "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev, needs: [net]}\n",
 		"net/Pulumi.yaml": program("net", 1, "1h"),

@@ -90,6 +90,7 @@ func (b *begunCommand) says(t *testing.T, text string) {
 }
 
 func TestALimitHoldsAcrossRuns(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, one())
 	first := p.begin("sluice-fleet", "up", "--yes", "--select", "a")
 	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
@@ -104,6 +105,7 @@ func TestALimitHoldsAcrossRuns(t *testing.T) {
 }
 
 func TestThePlaceOfATerminatedRunComesBack(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, one())
 	first := p.begin("sluice-fleet", "up", "--yes", "--select", "a")
 	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
@@ -120,6 +122,7 @@ func TestThePlaceOfATerminatedRunComesBack(t *testing.T) {
 
 // A worker runs only the stacks of its queues, and gives each only the variables of its group.
 func TestAWorkerWorksForItsGroupAlone(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{
 		"fleet.yaml": "name: shop\ngroups:\n  base: {queue: base, stack: dev, environment: [BASE_*]}\n  apps: {queue: apps, stack: dev, environment: [APPS_TOKEN]}\n" +
 			"stacks:\n  net: {directory: net, group: base}\n  web: {directory: web, group: apps}\n",
@@ -152,6 +155,7 @@ func TestAWorkerWorksForItsGroupAlone(t *testing.T) {
 
 // Two runs on overlapping stacks: the lock of the stack orders them, and everything exists once.
 func TestTwoRunsOnOverlappingStacks(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["net/Pulumi.yaml"] = gated(program("net", 1, "0s"))
 	p := newPlace(t, files)
@@ -169,6 +173,7 @@ func TestTwoRunsOnOverlappingStacks(t *testing.T) {
 
 // The second interrupt ends a program that hangs, and no process is left.
 func TestAProgramThatHangsIsCanceled(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":        "name: shop\nstacks:\n  hangs: {directory: hangs, stack: dev}\n  other: {directory: other, stack: dev}\n",
 		"hangs/Pulumi.yaml": "name: hangs\nruntime: yaml\nvariables:\n  never:\n    fn::invoke: {function: command:local:run, arguments: {command: \"touch ../begun; sleep 600\"}}\noutputs: {never: \"${never.stdout}\"}\n",
@@ -185,6 +190,7 @@ func TestAProgramThatHangsIsCanceled(t *testing.T) {
 
 // Another worker may have the missing plugin, so the operation is retried; then the missing plugin is reported.
 func TestAWorkerWithoutThePlugin(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":      "name: shop\nstacks:\n  app: {directory: app, stack: dev}\n",
 		"app/Pulumi.yaml": "name: app\nruntime: yaml\nresources:\n  one:\n    type: nothere:index:Thing\n    options: {pluginDownloadURL: \"file:///nowhere\"}\n",

@@ -17,6 +17,7 @@ import (
 
 // Prometheus' own parser reads a worker's metrics, and its linter accepts ours.
 func TestPrometheusReadsTheMetricsOfAWorker(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	q := *p
 	port := freeport.MustGetFreePort()

@@ -19,6 +19,7 @@ func three() map[string]string {
 }
 
 func TestAFleetIsMadeLeftAndDestroyed(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	// Nothing is recorded, so it is unknown that db reads net: the order is found during the run.
 	out := p.fleet("up", "--yes", "--concurrency", "1", "--report", "../up.md", "--report", "../up.html", "--report", "../up.json")
@@ -60,6 +61,7 @@ func TestAFleetIsMadeLeftAndDestroyed(t *testing.T) {
 }
 
 func TestAPreviewDownstreamHasTheOutputsThatThePlanUpstreamWillHave(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	// No stack has outputs yet.
 	out := p.fleet("preview")
@@ -76,6 +78,7 @@ func TestAPreviewDownstreamHasTheOutputsThatThePlanUpstreamWillHave(t *testing.T
 }
 
 func TestDependentsOfAFailureAreSkippedAndASecondRunDoesWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["db/Pulumi.yaml"] = strings.Replace(files["db/Pulumi.yaml"], "computed: [address]", "computed: [address]\n      fail: [create]", 1)
 	p := newPlace(t, files)
@@ -93,6 +96,7 @@ func TestDependentsOfAFailureAreSkippedAndASecondRunDoesWhatIsLeft(t *testing.T)
 }
 
 func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	for name, c := range map[string]struct {
 		args []string
@@ -124,6 +128,7 @@ func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
 
 // The example runs as in the manual, in a copy.
 func TestTheExampleWorks(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, nil)
 	require.NoError(t, os.CopyFS(p.path("examples/fleet"), os.DirFS("../../examples/fleet")))
 	where := []string{"-C", p.path("examples/fleet")}

@@ -24,6 +24,7 @@ import (
 )
 
 func TestDriftOfAFleetIsFoundAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	p.fleet("up", "--yes")
 	before := p.objects("cloud")
@@ -43,6 +44,7 @@ func TestDriftOfAFleetIsFoundAndChangesNothing(t *testing.T) {
 }
 
 func TestWhoHasApprovedIsRecorded(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [up], ", 1)
 	p := newPlace(t, files)
@@ -59,6 +61,7 @@ func TestWhoHasApprovedIsRecorded(t *testing.T) {
 
 // Another program approves over the HTTP API of the server, as in the manual.
 func TestAnApprovalComesOverTheAPI(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "net: {", "net: {approve: [up], ", 1)
 	p := newPlace(t, files)
@@ -106,6 +109,7 @@ func TestAnApprovalComesOverTheAPI(t *testing.T) {
 }
 
 func TestMetricsOfRunsAreSent(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex // guards got
 	var got bytes.Buffer
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -125,6 +129,7 @@ func TestMetricsOfRunsAreSent(t *testing.T) {
 }
 
 func TestTheKeyOfAFleetIsInItsFile(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	p.write(map[string]string{"fleet.yaml": three()["fleet.yaml"] + p.fleet("key", "--secrets-provider", "passphrase")})
 	require.Contains(t, p.fleet("up", "--yes"), "3 succeeded")
@@ -150,6 +155,7 @@ func newNights(t *testing.T) *place {
 
 // The server catches up on a night that has passed: a run begins as it would have at three.
 func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
+	t.Parallel()
 	p := newNights(t)
 	night := time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 	require.NoError(t, p.connect().ScheduleClient().GetHandle(t.Context(), "sluice/shop/night").Backfill(t.Context(), client.ScheduleBackfillOptions{
@@ -160,6 +166,7 @@ func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
 }
 
 func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
+	t.Parallel()
 	p := newNights(t)
 	// The server lists a schedule a moment after creating it.
 	isListed := regexp.MustCompile(`night +\d{4}-\d\d-\d\d `)
@@ -179,6 +186,7 @@ func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
 
 // The data of the server contains no name of a resource and no output.
 func TestWhatTheServerKeepsIsSealed(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["net/Pulumi.yaml"] = strings.Replace(files["net/Pulumi.yaml"], "outputs:\n", "outputs:\n  open: an output that is not secret\n  password: {fn::secret: a-secret-output}\n", 1)
 	p := newPlace(t, files)
@@ -197,6 +205,7 @@ func TestWhatTheServerKeepsIsSealed(t *testing.T) {
 }
 
 func TestAStackComesFromARepository(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	p.git("init", "--quiet", "repository")
 	p.write(map[string]string{"repository/infra/Pulumi.yaml": strings.ReplaceAll(program("dns", 1, "0s"), "${pulumi.cwd}/../../cloud", p.path("../cloud"))})
@@ -214,6 +223,7 @@ func TestAStackComesFromARepository(t *testing.T) {
 }
 
 func TestALinkOutOfTheFleetIsRefused(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, three())
 	require.NoError(t, os.Rename(p.path("net"), p.path("../elsewhere")))
 	require.NoError(t, os.Symlink(p.path("../elsewhere"), p.path("net")))
@@ -225,6 +235,7 @@ func TestALinkOutOfTheFleetIsRefused(t *testing.T) {
 
 // A run waits for a lock that another process holds.
 func TestALockIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["net/Pulumi.yaml"] = gated(program("net", 1, "0s"))
 	p := newPlace(t, files)

@@ -69,6 +69,7 @@ func (h thief) settled(id, attempt string) (history []*historypb.HistoryEvent) {
 
 // A thief with a token and no key can replay the request and the approval of a former destroy. They have no effect.
 func TestWhatWasSealedIsNotDoneAgain(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [destroy], ", 1)
 	p := newPlace(t, files)
@@ -126,6 +127,7 @@ func TestWhatWasSealedIsNotDoneAgain(t *testing.T) {
 
 // An approval refers to the plan that the run has shown. A changed plan is shown again.
 func TestAnApprovalIsOfThePlanThatWasShown(t *testing.T) {
+	t.Parallel()
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [up], ", 1)
 	p := newPlace(t, files)

@@ -28,6 +28,17 @@ type content struct {
 	revision string
 }
 
+// String returns what identifies the content, without the bytes.
+func (c content) String() string {
+	b := append([]byte(c.revision), ' ')
+	b = strconv.AppendInt(b, c.modified.UnixMilli(), 10)
+	b = strconv.AppendInt(append(b, ' '), int64(len(c.bytes)), 10)
+	for _, name := range slices.Sorted(maps.Keys(c.metadata)) {
+		b = append(append(append(append(b, ' '), name...), '='), c.metadata[name]...)
+	}
+	return string(b)
+}
+
 // disk is the shared storage of processes. Each request is atomic.
 type disk struct {
 	contents map[string]content
@@ -62,7 +73,7 @@ func (d *disk) put(w write, now time.Time) error {
 		return nil
 	}
 	d.writes[w.key]++
-	d.contents[w.key] = content{w.bytes, w.metadata, now, fmt.Sprintf("%s-%d", w.key, d.writes[w.key])}
+	d.contents[w.key] = content{w.bytes, w.metadata, now, w.key + "-" + strconv.Itoa(d.writes[w.key])}
 	return nil
 }
 
@@ -88,17 +99,17 @@ func matters(key string) bool {
 	return !strings.Contains(key, "/history/") && !strings.Contains(key, "/backups/") && !strings.HasSuffix(key, ".bak")
 }
 
-// state describes the content.
-func (d *disk) state() string {
-	var b strings.Builder
+// describe adds the content.
+func (d *disk) describe(to *digest) {
 	for _, key := range d.list("") {
 		if c := d.contents[key]; matters(key) {
-			b.WriteString(key + " " + c.revision + " ")
-			b.Write(c.bytes)
-			b.Write(strconv.AppendInt(nil, c.modified.UnixMilli(), 10))
+			to.text(key)
+			to.text(c.revision)
+			to.number(uint64(len(c.bytes)))
+			to.bytes = append(to.bytes, c.bytes...)
+			to.number(uint64(c.modified.UnixMilli()))
 		}
 	}
-	return b.String()
 }
 
 // kindOf returns k, or quiet for a key that no other process changes while processes run.
@@ -108,6 +119,22 @@ func kindOf(key string, k kind) kind {
 		return quiet
 	}
 	return k
+}
+
+// short returns a short form of what a request writes, and of its condition.
+func short(content []byte, revision string) string {
+	d := digest{bytes: make([]byte, 0, len(content)+len(revision)+1)}
+	d.bytes = append(d.bytes, content...)
+	d.text(revision)
+	return fmt.Sprintf(" %08x", uint32(d.sum()))
+}
+
+// textOf returns the text of an error, "" for nil.
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // bucket is a bucket of an object store in the view of a process.
@@ -140,7 +167,7 @@ func (b bucket) Attributes(ctx context.Context, key string) (a *driver.Attribute
 			return "none"
 		}
 		a = &driver.Attributes{Metadata: c.metadata, ModTime: c.modified, Size: int64(len(c.bytes)), ETag: c.revision}
-		return fmt.Sprint(*a)
+		return c.String()
 	})
 	return a, errors.Join(fault, err)
 }
@@ -148,11 +175,12 @@ func (b bucket) Attributes(ctx context.Context, key string) (a *driver.Attribute
 func (b bucket) ListPaged(ctx context.Context, o *driver.ListOptions) (page *driver.ListPage, err error) {
 	err = b.do(ctx, "LIST "+o.Prefix, kindOf(o.Prefix, look), func() string {
 		page = &driver.ListPage{}
-		for _, key := range b.disk.list(o.Prefix) {
+		keys := b.disk.list(o.Prefix)
+		for _, key := range keys {
 			c := b.disk.contents[key]
 			page.Objects = append(page.Objects, &driver.ListObject{Key: key, ModTime: c.modified, Size: int64(len(c.bytes))})
 		}
-		return fmt.Sprint(b.disk.list(o.Prefix))
+		return strings.Join(keys, " ")
 	})
 	return page, err
 }
@@ -214,10 +242,13 @@ func (b bucket) NewTypedWriter(ctx context.Context, key, _ string, o *driver.Wri
 func (w *writer) Close() (err error) {
 	w.write.bytes = w.Bytes()
 	b := w.bucket
-	what := fmt.Sprintf("PUT %s %08x", w.write.key, uint32(b.digest(w.String(), w.write.revision)))
-	fault := b.do(w.ctx, what, kindOf(w.write.key, change), func() string {
+	what, k := "PUT "+w.write.key, kindOf(w.write.key, change)
+	if k != quiet {
+		what += short(w.write.bytes, w.write.revision)
+	}
+	fault := b.do(w.ctx, what, k, func() string {
 		err = b.put(w.write, b.clock())
-		return fmt.Sprint(err)
+		return textOf(err)
 	})
 	return errors.Join(fault, err)
 }
@@ -242,7 +273,7 @@ func (b bucket) Delete(ctx context.Context, key string, _ *driver.DeleteOptions)
 		}
 		b.removed(key)
 		delete(b.disk.contents, key)
-		return fmt.Sprint(err)
+		return textOf(err)
 	})
 	return errors.Join(fault, err)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -60,16 +61,26 @@ var stackRef = backend.Ref{Project: "p", Name: "dev"}
 
 func urnOf(name string) urn.URN { return urn.New("dev", "p", "", "a:b:C", name) }
 
-// state describes the shared state, except the disk's clock.
-func (w *world) state() string {
-	text := w.disk.state() + fmt.Sprintln(w.holderSession, w.serverSkew, w.forced, w.absent)
+// describe adds the shared state, except the disk's clock.
+func (w *world) describe(d *digest) {
+	w.disk.describe(d)
+	d.number(uint64(w.holderSession))
+	d.number(uint64(w.serverSkew))
+	d.flag(w.forced)
+	for _, name := range slices.Sorted(maps.Keys(w.absent)) {
+		d.text(name)
+	}
+	d.flag(w.holder != nil)
 	if w.holder != nil {
-		text += w.holder.name
+		d.text(w.holder.name)
 	}
 	for _, o := range w.objects {
-		text += fmt.Sprintln(o.name, o.id, o.by.name, o.value, o.gone)
+		d.text(o.name)
+		d.text(o.id)
+		d.text(o.by.name)
+		d.number(uint64(o.value))
+		d.flag(o.gone)
 	}
-	return text
 }
 
 // make is the effect of a provider's create.

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -120,7 +120,12 @@ func (p *process) giveUp(c *call) {
 
 // note adds a result to the hash of a process.
 func (p *process) note(c *call, reply string) {
-	p.seen = p.digest(fmt.Sprint(p.seen), c.what, reply, p.clock().String())
+	d := digest{}
+	d.number(p.seen)
+	d.text(c.what)
+	d.text(reply)
+	d.number(uint64(p.clock().UnixMilli()))
+	p.seen = d.sum()
 }
 
 // budget limits the disturbances of a schedule.
@@ -130,6 +135,11 @@ type budget struct {
 	preemptions int // a process that could go on has to wait
 	pauses      int // all processes stop for some time
 	replies     int // the reply to a request is lost
+}
+
+// within reports whether another budget allows all that b does.
+func (b budget) within(other budget) bool {
+	return b.crashes <= other.crashes && b.late <= other.late && b.preemptions <= other.preemptions && b.pauses <= other.pauses && b.replies <= other.replies
 }
 
 // unlimited is a budget of preemptions that is never used up.
@@ -147,15 +157,28 @@ type schedule struct {
 	parked  []*call
 	late    []*call // may be carried out at any time; nothing waits for them
 	current *process
-	trace   []string
+	trace   []event
 }
 
 // choose decides how a schedule continues: it returns one of n ways, or false if the state is known.
-type choose func(state func() uint64, ways int) (way int, on bool)
+type choose func(s *schedule, ways int) (way int, on bool)
+
+// event is something that happens: to the call of a process, or to all of them if call is nil.
+type event struct {
+	what string
+	call *call
+}
+
+func (e event) String() string {
+	if e.call == nil {
+		return e.what
+	}
+	return e.call.by.name + e.what + ": " + e.call.what
+}
 
 // option is one way to continue.
 type option struct {
-	what string
+	event
 	take func()
 	cost budget
 }
@@ -166,13 +189,23 @@ const steps = 5000
 // clock returns the time, without the fractions of a millisecond that identify processes.
 func (s *schedule) clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-func (s *schedule) digest(parts ...string) uint64 {
-	h := sha256.New()
-	for _, part := range parts {
-		_, _ = io.WriteString(h, part)
-		_, _ = h.Write([]byte{0})
+// digest collects what is hashed.
+type digest struct{ bytes []byte }
+
+func (d *digest) text(s string) { d.bytes = append(append(d.bytes, s...), 0) }
+
+func (d *digest) number(n uint64) { d.bytes = binary.LittleEndian.AppendUint64(d.bytes, n) }
+
+func (d *digest) flag(is bool) {
+	d.bytes = append(d.bytes, 0)
+	if is {
+		d.bytes[len(d.bytes)-1] = 1
 	}
-	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+func (d *digest) sum() uint64 {
+	sum := sha256.Sum256(d.bytes)
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // slots is the maximal number of processes. Process n runs only at times whose remainder in nanoseconds is n: all timers are
@@ -186,12 +219,21 @@ func (s *schedule) add(name string, mortal bool, run func(*process)) *process {
 	begun := make(chan struct{})
 	go func() {
 		defer p.leave()
+		growStack()
 		close(begun)
 		_ = p.do(context.Background(), "begin", look, func() string { return "" })
 		p.run(p)
 	}()
 	<-begun
 	return p
+}
+
+// growStack makes the stack of a new goroutine as large as those of processes are in the end. Otherwise it would be copied each time when it is doubled.
+//
+//go:noinline
+func growStack() byte {
+	var large [24 << 10]byte
+	return large[len(os.Args)]
 }
 
 // leave records that a process has ended.
@@ -226,7 +268,7 @@ func (s *schedule) explore() bool {
 		way := 0
 		if len(options) > 1 {
 			on := false
-			if way, on = s.choose(s.state, len(options)); !on {
+			if way, on = s.choose(s, len(options)); !on {
 				return false
 			}
 		}
@@ -245,7 +287,7 @@ func (s *schedule) take(o option) {
 	s.left.pauses -= o.cost.pauses
 	s.left.replies -= o.cost.replies
 	s.disturbed = s.disturbed || o.cost.late+o.cost.pauses+o.cost.replies > 0
-	s.trace = append(s.trace, o.what)
+	s.trace = append(s.trace, o.event)
 	o.take()
 }
 
@@ -322,7 +364,7 @@ func (s *schedule) sleepUntilSomethingHappens() bool {
 		time.Sleep(d)
 		synctest.Wait()
 		if len(s.waiting()) > 0 || s.isOver() {
-			s.trace = append(s.trace, "time passes")
+			s.trace = append(s.trace, event{what: "time passes"})
 			return true
 		}
 	}
@@ -341,14 +383,14 @@ func (s *schedule) options() []option {
 		if i > 0 && calls[0].by == s.current {
 			cost.preemptions = 1
 		}
-		all = append(all, option{c.by.name + ": " + c.what, func() { s.current = c.by; s.carryOut(c, done) }, cost})
+		all = append(all, option{event{call: c}, func() { s.current = c.by; s.carryOut(c, done) }, cost})
 	}
 	for _, c := range calls {
 		all = append(all, s.disturbances(c)...)
 	}
 	late := s.late
 	for i, c := range late {
-		all = append(all, option{"late, of " + c.by.name + ": " + c.what, func() {
+		all = append(all, option{event{", which is late", c}, func() {
 			s.late = slices.Delete(slices.Clone(late), i, i+1)
 			c.effect()
 		}, budget{}})
@@ -357,14 +399,13 @@ func (s *schedule) options() []option {
 		return nil
 	}
 	if s.holder != nil && !s.holder.dead {
-		all = append(all, option{"the session of " + s.holder.name + " is lost", s.failOver, budget{replies: 1}})
+		all = append(all, option{event{what: "the session of " + s.holder.name + " is lost"}, s.failOver, budget{replies: 1}})
 	}
 	for _, d := range s.pauses {
-		all = append(all, option{fmt.Sprintf("everybody pauses for %s", d), func() { s.pause(d) }, budget{pauses: 1}})
+		all = append(all, option{event{what: "everybody pauses for " + d.String()}, func() { s.pause(d) }, budget{pauses: 1}})
 	}
 	return slices.DeleteFunc(all, func(o option) bool {
-		c, l := o.cost, s.left
-		return c.crashes > l.crashes || c.late > l.late || c.preemptions > l.preemptions || c.pauses > l.pauses || c.replies > l.replies
+		return !o.cost.within(s.left)
 	})
 }
 
@@ -395,7 +436,7 @@ func (s *schedule) rank(c *call) int {
 func (s *schedule) disturbances(c *call) []option {
 	p := c.by
 	crash := func(what string, late int, also func()) option {
-		return option{p.name + " is killed " + what + ": " + c.what, func() { s.kill(p); also() }, budget{crashes: 1, late: late}}
+		return option{event{" is killed " + what, c}, func() { s.kill(p); also() }, budget{crashes: 1, late: late}}
 	}
 	linger := func() { s.late = append(s.late, c) }
 	switch {
@@ -404,7 +445,7 @@ func (s *schedule) disturbances(c *call) []option {
 	case c.kind == change:
 		return []option{
 			crash("before", 0, func() {}), crash("in the middle of what happens later", 1, linger),
-			{p.name + " gets no reply: " + c.what, func() { s.current = p; s.carryOut(c, lost) }, budget{replies: 1}},
+			{event{" gets no reply", c}, func() { s.current = p; s.carryOut(c, lost) }, budget{replies: 1}},
 		}
 	case c.kind == operate:
 		return []option{crash("before", 0, func() {}), crash("while its plugin goes on", 0, linger)}
@@ -412,19 +453,28 @@ func (s *schedule) disturbances(c *call) []option {
 	return nil
 }
 
-// state returns a hash of the positions of all processes and of their shared state.
+// state returns a hash of the positions of all processes and of their shared state. It does not depend on the budget that is left.
 func (s *schedule) state() uint64 {
-	parts := []string{s.clock().String(), fmt.Sprint(s.left), s.world.state()}
+	d := digest{bytes: make([]byte, 0, 4096)}
+	d.number(uint64(s.clock().UnixMilli()))
+	d.flag(s.disturbed)
+	s.world.describe(&d)
 	for _, p := range s.processes {
-		parts = append(parts, fmt.Sprint(p.seen, p.dead, p.over, s.left.preemptions < unlimited && p == s.current))
+		d.number(p.seen)
+		d.flag(p.dead)
+		d.flag(p.over)
+		d.flag(s.left.preemptions < unlimited && p == s.current)
 	}
 	for _, c := range s.waiting() {
-		parts = append(parts, c.by.name, c.what)
+		d.number(uint64(c.by.number))
+		d.text(c.what)
 	}
+	d.flag(true)
 	for _, c := range s.late {
-		parts = append(parts, "late", c.by.name, c.what)
+		d.number(uint64(c.by.number))
+		d.text(c.what)
 	}
-	return s.digest(parts...)
+	return d.sum()
 }
 
 func (s *schedule) fail(format string, args ...any) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/state/store"
@@ -33,7 +34,7 @@ func (s server) Read(ctx context.Context, key string) (b []byte, i store.Info, e
 			return "none"
 		}
 		b, i = c.bytes, infoOf(key, c)
-		return string(b) + fmt.Sprint(i)
+		return string(b) + c.String()
 	})
 	return b, i, errors.Join(fault, err)
 }
@@ -43,36 +44,45 @@ func (s server) Stat(ctx context.Context, keys ...string) (all []store.Info, err
 	for _, key := range keys {
 		k = max(k, kindOf(key, look))
 	}
-	err = s.do(ctx, fmt.Sprint("SELECT ", keys), k, func() string {
+	err = s.do(ctx, "SELECT "+strings.Join(keys, " "), k, func() string {
+		var found strings.Builder
 		for _, key := range keys {
 			if c, there := s.disk.contents[key]; there {
 				all = append(all, infoOf(key, c))
+				found.WriteString(key + " " + c.String())
 			}
 		}
-		return fmt.Sprint(all)
+		return found.String()
 	})
 	return all, err
 }
 
 func (s server) List(ctx context.Context, prefix string) (all []store.Info, err error) {
 	err = s.do(ctx, "SELECT "+prefix+"%", kindOf(prefix, look), func() string {
+		var found strings.Builder
 		for _, key := range s.disk.list(prefix) {
-			all = append(all, infoOf(key, s.disk.contents[key]))
+			c := s.disk.contents[key]
+			all = append(all, infoOf(key, c))
+			found.WriteString(key + " " + c.String())
 		}
-		return fmt.Sprint(all)
+		return found.String()
 	})
 	return all, err
 }
 
 func (s server) Write(ctx context.Context, key string, b []byte, c store.Condition) (i store.Info, err error) {
-	what := fmt.Sprintf("INSERT %s %08x", key, uint32(s.digest(string(b), c.Revision())))
-	fault := s.do(ctx, what, kindOf(key, change), func() string {
+	what, k := "INSERT "+key, kindOf(key, change)
+	if k != quiet {
+		what += short(b, c.Revision())
+	}
+	fault := s.do(ctx, what, k, func() string {
 		if err = s.put(write{key: key, bytes: b, absent: c.Absent(), revision: c.Revision()}, s.serverNow()); err != nil {
 			err = store.Conflict(s.Name(key))
 			return "conflict"
 		}
-		i = infoOf(key, s.disk.contents[key])
-		return fmt.Sprint(i)
+		now := s.disk.contents[key]
+		i = infoOf(key, now)
+		return now.String()
 	})
 	return i, errors.Join(fault, err)
 }
@@ -98,7 +108,7 @@ func (s server) Remove(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return s.do(ctx, fmt.Sprint("DELETE ", keys), k, func() string {
+	return s.do(ctx, "DELETE "+strings.Join(keys, " "), k, func() string {
 		for _, key := range keys {
 			s.removed(key)
 			delete(s.disk.contents, key)
