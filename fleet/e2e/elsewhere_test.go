@@ -143,7 +143,7 @@ func TestAFleetUsesAServerOfSomebodyElse(t *testing.T) {
 		return err == nil && len(found.GetExecutions()) == 1
 	}, longest, time.Second)
 
-	// A server that cannot be reached is tried for half a minute: by all commands at the same time.
+	// Each is refused at once.
 	var refused sync.WaitGroup
 	for name, c := range map[string]struct {
 		env  []string

@@ -85,7 +85,7 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 			return is, nil
 		}
 		// A server that starts, or restarts, answers soon.
-		if !IsPassing(err) || await.For(connecting, time.Second) != nil {
+		if !IsPassing(err) || isDistrust(err) || await.For(connecting, time.Second) != nil {
 			err = fmt.Errorf("the Temporal server at %s: %w", strings.TrimPrefix(o.HostPort, ownScheme), err)
 			if asked.Load() {
 				err = fmt.Errorf("%w; it asks for a client certificate: give one with --tls-cert and --tls-key", err)
@@ -93,6 +93,13 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 			return nil, err
 		}
 	}
+}
+
+// isDistrust reports whether a connection failed because one side does not accept the certificate of the other, which does not pass by itself. gRPC
+// has only a text for that.
+func isDistrust(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "tls: failed to verify certificate") || strings.Contains(text, "tls: certificate required")
 }
 
 // IsPassing reports whether an error of a server may be temporary: it does not answer, or lacks something that will come, such as a worker or its own
