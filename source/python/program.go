@@ -18,8 +18,11 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// noSDK is the exit status of the script if the SDK is missing.
-const noSDK = 33
+// The exit statuses of run.py.
+const (
+	noSDK    = 33
+	finished = 34
+)
 
 // Program is a Python program. Between calls it keeps the place of its environment, for which poetry takes a second.
 type Program struct {
@@ -78,8 +81,17 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		command.Args, command.Debugger = d.arguments, d.debugger
 	}
 	err = direct.Run(ctx, host, p.project, command)
-	if exit, ok := err.(*source.ProgramExitError); ok && exit.Code == noSDK { //nolint:errorlint // made by Run itself
-		return e.withoutSDK(p.project)
+	if err == nil {
+		return fmt.Errorf("%s ended its process in the middle, with status 0; use sys.exit, outside of callbacks, to end it early: "+
+			"what it would have declared after that is unknown", p.project.Program())
+	}
+	if exit, ok := err.(*source.ProgramExitError); ok { //nolint:errorlint // made by Run itself
+		switch exit.Code {
+		case finished:
+			return nil
+		case noSDK:
+			return e.withoutSDK(p.project)
+		}
 	}
 	return e.damaged(p.project, err)
 }

@@ -133,6 +133,15 @@ func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
 	require.Contains(t, exit.Output, "last words")
 }
 
+func TestAProgramMayEndEarly(t *testing.T) {
+	require.NoError(t, run(t, project(t, "ends_early"), monitortest.Preview()))
+}
+
+// What a program has not declared when its process ends does not count as removed.
+func TestAProcessThatEndsInTheMiddleHasFailed(t *testing.T) {
+	require.ErrorContains(t, run(t, project(t, "ends_in_the_middle"), monitortest.Preview()), "ended its process in the middle")
+}
+
 func TestPackagesAreThoseWhoseSDKsAreInstalled(t *testing.T) {
 	packages, err := python.New(project(t, "typical")).Packages(context.Background())
 	require.NoError(t, err)

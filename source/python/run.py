@@ -1,6 +1,7 @@
 """Runs a program that declares resources. The engine starts it with the interpreter of the program's environment.
 
-The exit status is 32 if the reason of a failure has been reported through the engine.
+The exit status is 32 if the reason of a failure has been reported through the engine, and 34 if the program has come to its end. A process
+that ends with 0 was ended in the middle, for example by os._exit.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import traceback
 
 REPORTED = 32
 NO_SDK = 33
+FINISHED = 34
 
 
 def arguments():
@@ -129,7 +131,11 @@ def main():
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
         loop.run_until_complete(pulumi.runtime.run_in_stack(lambda: runpy.run_path(program, run_name="__main__") and None))
-        return 0
+        return FINISHED
+    except SystemExit as end:  # what the program has declared until then is registered
+        if end.code is None or end.code == 0:
+            return FINISHED
+        raise
     except pulumi.RunError as failure:
         pulumi.log.error(str(failure))
         return REPORTED
