@@ -252,10 +252,14 @@ func (d *Document) become(r *Resource) string {
 	case Kept:
 		return "kept because of the failure"
 	case Skipped:
-		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
-			return "not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		text := "not reached because the program failed"
+		if r.FailedDependency != "" {
+			text = "not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
 		}
-		return display.Done(r.Operation, true) + " not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
+			return text
+		}
+		return display.Done(r.Operation, true) + " " + text
 	case NotReached:
 		if r.Operation == stages.OpSame {
 			return "not reached"
@@ -345,11 +349,13 @@ func (d *Document) renamed() int {
 	return n
 }
 
-// unreached returns how many resources were not reached and might have changed, without the stack.
+// unreached returns how many resources a failure has skipped, and how many others were not reached and might have changed, without the stack.
 func (d *Document) unreached() int {
 	n := 0
 	for i := range d.Resources {
-		if r := &d.Resources[i]; (r.Status == Skipped || r.Status == NotReached) && (r.Operation != stages.OpSame || r.Reason == nil) && !r.URN.IsRootStack() {
+		r := &d.Resources[i]
+		missed := r.Status == Skipped || r.Status == NotReached && (r.Operation != stages.OpSame || r.Reason == nil)
+		if missed && !r.URN.IsRootStack() {
 			n++
 		}
 	}
