@@ -324,7 +324,7 @@ func (d *Document) countsOf(op stages.Op) (out []count) {
 	n := d.Summary.Changes[op]
 	if op == stages.OpReplace && !d.Operation.Preview {
 		if remain := min(d.remaining(), n); remain > 0 {
-			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain)})
+			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain, d.remainingImports())})
 			n -= remain
 		}
 	}
@@ -378,6 +378,17 @@ func (d *Document) remaining() int {
 	n := 0
 	for _, r := range d.Resources {
 		if r.OldRemains {
+			n++
+		}
+	}
+	return n
+}
+
+// remainingImports returns how many of these belong to objects that were imported.
+func (d *Document) remainingImports() int {
+	n := 0
+	for _, r := range d.Resources {
+		if r.OldRemains && r.Reason != nil && r.Reason.Kind == stages.ReasonImport {
 			n++
 		}
 	}
