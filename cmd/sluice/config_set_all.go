@@ -111,6 +111,9 @@ func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 		if e.Value == nil {
 			return exit.Usagef("%s: %s has no value; write it with `sluice config --json --show-secrets`", source, name)
 		}
+		if err := workspace.RefuseMark(key, *e.Value); err != nil {
+			return err
+		}
 		var v workspace.Value = *e.Value
 		switch {
 		case e.Secret:

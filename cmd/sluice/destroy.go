@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // destroyFlags are the flags of destroy.
@@ -77,17 +78,16 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 			fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
 		}
 	}
-	protected := 0
+	protected := protectedResources{}
 	if f.excludeProtected {
-		left, all, err := protectedResources(ctx, s)
-		if err != nil {
+		if protected, err = protectedIn(ctx, s); err != nil {
 			return err
 		}
-		if protected = len(left); protected == all && protected > 0 {
-			tell("There were no unprotected resources to destroy. %s", stillProtected(protected))
+		if len(protected.stay) == protected.all && protected.all > 0 {
+			tell("There were no unprotected resources to destroy. %s", protected.text())
 			return nil
 		}
-		f.Targeting.Excludes = append(f.Targeting.Excludes, left...)
+		f.Targeting.Excludes = append(f.Targeting.Excludes, protected.stay...)
 	}
 	excluded := len(f.Targeting.Excludes)
 	job, err := operate.Prepare(ctx, s, operate.Destroy(), &f.Operation)
@@ -103,10 +103,10 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	}
 	switch {
 	case len(f.Targeting.Targets) > 0:
-	case protected > 0 && len(f.Targeting.Excludes) > excluded: // the user has excluded others at the question
-		tell("%s", stillProtected(protected))
-	case protected > 0:
-		tell("All unprotected resources were destroyed. %s", stillProtected(protected))
+	case len(protected.stay) > 0 && len(f.Targeting.Excludes) > excluded: // the user has excluded others at the question
+		tell("%s", protected.text())
+	case len(protected.stay) > 0:
+		tell("All unprotected resources were destroyed. %s", protected.text())
 	case f.remove:
 		// This refuses to remove a stack in which an excluded resource is left.
 		if err := removeWithSettings(ctx, s, false, backend.RemoveOptions{}); err != nil {
@@ -117,27 +117,52 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	return nil
 }
 
-// protectedResources returns the URNs of the protected resources, which a destroy must keep, and the number of all
-// resources.
-func protectedResources(ctx context.Context, s *session.Stack) (urns []string, all int, err error) {
+// protectedResources are the resources that a destroy keeps because of protection.
+type protectedResources struct {
+	stay      []string // the URNs of the protected ones and of those that these need
+	protected int      // the number of the protected ones
+	needed    int      // the number of the others, without what sluice makes itself
+	all       int      // the number of all resources of the stack
+}
+
+// protectedIn returns the protected resources of a stack, and those that they need.
+func protectedIn(ctx context.Context, s *session.Stack) (out protectedResources, err error) {
 	manager, err := session.SecretsManager(ctx, s)
 	if err != nil {
-		return nil, 0, err
+		return out, err
 	}
 	snapshot, err := s.State.WithSecrets(manager).Load(ctx)
 	if err != nil || snapshot == nil {
-		return nil, 0, err
+		return out, err
+	}
+	isProtected := map[urn.URN]bool{}
+	for _, r := range snapshot.Resources {
+		isProtected[r.URN] = isProtected[r.URN] || r.Protect
 	}
 	for _, u := range sluice.ProtectedURNs(snapshot) {
-		urns = append(urns, string(u))
+		out.stay = append(out.stay, string(u))
+		switch {
+		case isProtected[u]:
+			out.protected++
+		case !u.IsRootStack() && !u.IsDefaultProvider():
+			out.needed++
+		}
 	}
-	return urns, len(snapshot.Resources), nil
+	out.all = len(snapshot.Resources)
+	return out, nil
 }
 
-// stillProtected says how many protected resources a stack still has.
-func stillProtected(n int) string {
-	if n == 1 {
-		return "There is still 1 protected resource associated with this stack."
+// text says how many protected resources a stack still has, and how many others are left because of them.
+func (p protectedResources) text() string {
+	text := "There is still 1 protected resource associated with this stack"
+	if p.protected != 1 {
+		text = fmt.Sprintf("There are still %d protected resources associated with this stack", p.protected)
 	}
-	return fmt.Sprintf("There are still %d protected resources associated with this stack.", n)
+	switch p.needed {
+	case 0:
+		return text + "."
+	case 1:
+		return text + ", and 1 other that is needed."
+	}
+	return text + fmt.Sprintf(", and %d others that are needed.", p.needed)
 }

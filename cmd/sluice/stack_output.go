@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -74,6 +75,10 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 		return format.JSON(out, plain)
 	case f.shell:
 		for name, v := range outputs.All() {
+			if !isShellName(name) {
+				open.Terminal.Warn("%s, so it is left out", notShellName(name))
+				continue
+			}
 			if err := writeAssignment(out, name, v, f.showSecrets); err != nil {
 				return err
 			}
@@ -88,10 +93,28 @@ func writeOutput(w io.Writer, name string, v property.Value, f outputFlags) erro
 	case f.asJSON:
 		return format.JSON(w, display.PlainJSON(v, f.showSecrets))
 	case f.shell:
+		if !isShellName(name) {
+			return errors.New(notShellName(name))
+		}
 		return writeAssignment(w, name, v, f.showSecrets)
 	}
 	_, err := fmt.Fprintln(w, outputText(v, f.showSecrets))
 	return err
+}
+
+// isShellName reports whether a shell takes a name in an assignment. It would run any other text as a command.
+func isShellName(name string) bool {
+	for i, c := range name {
+		isLetter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !isLetter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func notShellName(output string) string {
+	return fmt.Sprintf("the name of the output %+q cannot be that of a shell variable", output)
 }
 
 func writeAssignment(w io.Writer, name string, v property.Value, showSecrets bool) error {

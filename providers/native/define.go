@@ -318,7 +318,7 @@ type Package struct {
 }
 
 // fits reports whether a version of the public package has the shape of this one, as far as version numbers show: it has the same major
-// number, or the same minor number below 1.
+// number and no newer minor number, or the same minor number below 1. A newer one may have what this one does not know of.
 func (p Package) fits(version string) bool {
 	if version == "" {
 		return true
@@ -328,7 +328,10 @@ func (p Package) fits(version string) bool {
 	if err != nil || none != nil {
 		return false
 	}
-	return asked.Major() == is.Major() && (is.Major() > 0 || asked.Minor() == is.Minor())
+	if is.Major() == 0 {
+		return asked.Major() == 0 && asked.Minor() == is.Minor()
+	}
+	return asked.Major() == is.Major() && asked.Minor() <= is.Minor()
 }
 
 // repository returns the repository of the public package, with its owner.

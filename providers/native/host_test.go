@@ -17,6 +17,8 @@ func TestOnlyThePublicPackagesAreStoodInFor(t *testing.T) {
 	}{
 		"by name":             {providers.Spec{Package: "random"}, true},
 		"a version of an SDK": {providers.Spec{Package: "random", Version: "4.1.0"}, true},
+		"a newer minor one":   {providers.Spec{Package: "random", Version: "4.99.0"}, false},
+		"a newer patch":       {providers.Spec{Package: "random", Version: "4.21.99"}, true},
 		"an older major one":  {providers.Spec{Package: "random", Version: "3.9.0"}, false},
 		"a minor one below 1": {providers.Spec{Package: "time", Version: "0.1.0"}, true},
 		"another below 1":     {providers.Spec{Package: "time", Version: "0.2.0"}, false},

@@ -179,7 +179,7 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 	if err != nil || e.monitor.IsOver() {
 		return nil, err
 	}
-	outputs := evaluateOutputs(evaluator, r.Template.Outputs)
+	outputs := e.outputs(evaluator, r.Outputs, owner)
 	plain := make(map[string]property.Value, len(outputs))
 	for name, v := range outputs {
 		plain[name] = v.DowngradeOutputs()
@@ -187,20 +187,26 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 	return outputs, e.engine.RegisterOutputs(ctx, owner.URN, property.NewMap(plain))
 }
 
-// evaluateOutputs evaluates outputs in parallel. It leaves out those that cannot be evaluated.
-func evaluateOutputs(evaluator *eval.Evaluator, outputs []*ast.Named) map[string]property.Value {
-	mapper := iter.Mapper[*ast.Named, *property.Value]{MaxGoroutines: 64} // some call functions of packages
-	all := mapper.Map(outputs, func(o **ast.Named) *property.Value {
-		v, err := evaluator.Eval((*o).Value)
-		if err != nil {
+// outputs evaluates outputs in parallel. One that cannot be evaluated is left out of those of the stack, which then keep its last value. In
+// those of a component it is unknown, and depends on the resources that were not made: without it, whoever uses the component would take it for
+// null.
+func (e *evaluation) outputs(evaluator *eval.Evaluator, nodes []*bind.Node, owner eval.Owner) map[string]property.Value {
+	mapper := iter.Mapper[*bind.Node, *property.Value]{MaxGoroutines: 64} // some call functions of packages
+	all := mapper.Map(nodes, func(n **bind.Node) *property.Value {
+		v, err := evaluator.Eval((*n).Variable.Value)
+		switch {
+		case err == nil:
+		case owner.Instance == "":
 			return nil
+		default:
+			v = values.Marks{Dependencies: e.names.MissingFor(*n)}.Mark(property.Computed())
 		}
 		return &v
 	})
 	out := map[string]property.Value{}
-	for i, o := range outputs {
+	for i, n := range nodes {
 		if v := all[i]; v != nil {
-			out[o.Name.Value] = *v
+			out[n.Name] = *v
 		}
 	}
 	return out

@@ -230,6 +230,10 @@ func (b *builder) zero(p propertySpec, within ...urn.Type) expression {
 		return literal{property.Number(0), t}
 	case stringKind:
 		return literal{property.String(""), t}
+	case anyKind:
+		if t == nil || !t.isForeign {
+			return literal{property.String(""), t} // null would count as missing
+		}
 	case enumKind:
 		if enum := b.current.pkg.named(t.token); enum != nil && len(enum.members) > 0 {
 			return literal{enum.members[0].value, t}

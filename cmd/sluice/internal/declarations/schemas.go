@@ -11,8 +11,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ownPackage is the package of stack references and stashes.
+// ownPackage is the package of stack references and stashes. It is part of each SDK, and its provider has no schema.
 const ownPackage = "pulumi"
+
+// ownSchema is as much of a schema of it as declarations need: an imported stash has no input, and needs one.
+const ownSchema = `{
+	"name": "pulumi",
+	"language": {"go": {"importBasePath": "github.com/pulumi/pulumi/sdk/v3/go/pulumi"}},
+	"resources": {
+		"pulumi:index:Stash": {"inputProperties": {"input": {"$ref": "pulumi.json#/Any"}}, "requiredInputs": ["input"]}
+	}
+}`
 
 // schemas requests the schema of each package once, from the provider of a resource. It leaves out schemas that a
 // provider cannot return; the declarations then follow the usual conventions.
@@ -41,10 +50,10 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 			continue
 		}
 		out[ref] = nil
-		if provider.Type.ProviderPackage() == ownPackage {
-			continue // it is part of each SDK, and has no schema
+		text, err := ownSchema, error(nil)
+		if provider.Type.ProviderPackage() != ownPackage {
+			text, err = host.PackageSchema(ctx, plugins, provider)
 		}
-		text, err := host.PackageSchema(ctx, plugins, provider)
 		if err == nil {
 			out[ref], err = codegen.ParseSchema(text)
 		}

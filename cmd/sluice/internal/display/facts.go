@@ -337,27 +337,31 @@ func (f *facts) saysOnlyThat(d message) bool {
 	return d.URN == "" && f.ending.Failed != "" && (text == f.ending.Failed+" failed" || text == f.ending.Failed+" cancelled")
 }
 
-// blame finds the unreached resources: those of each cause, and those that were stopped.
+// blame finds the unreached resources: those of each cause, and those that were stopped. What was kept is neither: it has a line of its own.
 func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 	because := map[urn.URN]*cause{}
 	for _, c := range causes {
 		because[c.urn] = c
 	}
+	isKept := map[urn.URN]bool{}
+	for _, u := range f.kept() {
+		isKept[u] = true
+	}
 	open := map[urn.URN]bool{}
 	var order []urn.URN
-	for _, u := range f.p.Forecast.changes() {
-		if f.m.ended[u]&acted == 0 && !open[u] {
+	add := func(u urn.URN) {
+		if f.m.ended[u]&acted == 0 && !open[u] && !isKept[u] {
 			open[u] = true
 			order = append(order, u)
 		}
 	}
+	for _, u := range f.p.Forecast.changes() {
+		add(u)
+	}
 	causeOf := map[urn.URN]urn.URN{}
 	planned := len(order)
 	for _, d := range f.ending.Decided {
-		if !open[d.URN] && f.m.ended[d.URN]&acted == 0 {
-			open[d.URN] = true
-			order = append(order, d.URN)
-		}
+		add(d.URN)
 		causeOf[d.URN] = d.Because
 	}
 	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown

@@ -44,11 +44,12 @@ type progress uint8
 
 // The flags of a progress.
 const (
-	acted   progress = 1 << iota // a step has succeeded, other than a refresh or a step of an old copy
-	newMade                      // the new object of a replacement exists
-	oldGone                      // the old object of a replacement is deleted
-	counted                      // it is done, and counted
-	left                         // it has been reported as unchanged
+	acted    progress = 1 << iota // a step has succeeded, other than a refresh or a step of an old copy
+	newMade                       // the new object of a replacement exists
+	oldGone                       // the old object of a replacement is deleted
+	counted                       // it is done, and counted
+	left                          // it has been reported as unchanged
+	imported                      // the new object of a replacement was imported
 )
 
 // remains reports whether a resource is replaced and its old object is still there.
@@ -151,6 +152,9 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		m.dropped++
 	case stages.Replacing(s.Op):
 		is |= newMade
+		if s.Op == stages.OpImportReplacement {
+			is |= imported
+		}
 		if s.Old != nil && s.Old.PendingReplacement {
 			is |= oldGone // in an earlier operation
 		}
@@ -197,6 +201,16 @@ func (m *model) waiting(expected int) int {
 		}
 	}
 	return max(n, 0)
+}
+
+// importedRemaining returns how many of the replaced resources whose old objects are still there have imported objects.
+func (m *model) importedRemaining() (n int) {
+	for _, p := range m.ended {
+		if p.remains() && p&imported != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them. It returns the new progress of

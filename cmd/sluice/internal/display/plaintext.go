@@ -43,9 +43,17 @@ func Errored(n int, aborted bool) string {
 	return fmt.Sprintf("%d errored", n)
 }
 
-// Remaining counts replaced resources whose old objects are still there, because the operation did not reach the end phase.
-func Remaining(n int) string {
-	return plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there")
+// Remaining counts replaced resources whose old objects are still there, because the operation did not reach the end phase. The new objects of
+// imported ones of them existed before.
+func Remaining(n, imported int) string {
+	made := "created"
+	switch {
+	case imported >= n:
+		made = "imported"
+	case imported > 0:
+		made = "created or imported"
+	}
+	return plural(n, "new one "+made+"; its old one is still there", "new ones "+made+"; their old ones are still there")
 }
 
 // Absent counts resources that are not part of the operation.

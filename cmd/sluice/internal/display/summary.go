@@ -56,7 +56,7 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 			word = w.planned
 		}
 		if remain := min(m.remaining, n); op == stages.OpReplace && !m.summary.IsPreview && remain > 0 {
-			b.WriteString("    " + p.remainingLine(remain) + "\n")
+			b.WriteString("    " + p.remainingLine(remain, m.importedRemaining()) + "\n")
 			if n == remain {
 				total, kinds = total+n, kinds+1
 				continue
@@ -91,9 +91,9 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 }
 
 // remainingLine counts replaced resources whose old objects are still there, because the operation did not reach the end phase.
-func (p summaryPrinter) remainingLine(n int) string {
+func (p summaryPrinter) remainingLine(n, imported int) string {
 	w := wordsFor(stages.OpCreateReplacement)
-	return p.steps.style.paint(w.colour, w.mark+Remaining(n))
+	return p.steps.style.paint(w.colour, w.mark+Remaining(n, imported))
 }
 
 // RenamedOf describes how many unchanged resources have another name than before, after their number: ", 2 of them renamed".

@@ -187,6 +187,9 @@ func (p *whyPrinter) fateOf(l why.Link) string {
 	case stages.FateFailed:
 		return p.style.paint(red, ", and that failed")
 	case stages.FateSkipped:
+		if l.FailedDependency == "" {
+			return p.style.paint(yellow, ", and was skipped because the program failed")
+		}
 		return p.style.paint(yellow, ", and was skipped because "+p.names([]urn.URN{l.FailedDependency})+" failed")
 	case stages.FateNotReached:
 		return p.style.paint(yellow, ", and the operation ended before")

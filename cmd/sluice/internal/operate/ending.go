@@ -35,8 +35,8 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text s
 		return e
 	}
 	for _, d := range log.Decisions {
-		changes := d.Op != stages.OpSame || d.Reason == stages.ReasonOmitted // it might have changed
-		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached) && changes {
+		// What a failure has skipped counts whatever was planned. What was not reached and does not change is not worth a word.
+		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached && d.Op != stages.OpSame) {
 			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency})
 		}
 	}

@@ -252,10 +252,14 @@ func (d *Document) become(r *Resource) string {
 	case Kept:
 		return "kept because of the failure"
 	case Skipped:
-		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
-			return "not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		text := "not reached because the program failed"
+		if r.FailedDependency != "" {
+			text = "not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
 		}
-		return display.Done(r.Operation, true) + " not reached because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
+			return text
+		}
+		return display.Done(r.Operation, true) + " " + text
 	case NotReached:
 		if r.Operation == stages.OpSame {
 			return "not reached"
@@ -320,7 +324,7 @@ func (d *Document) countsOf(op stages.Op) (out []count) {
 	n := d.Summary.Changes[op]
 	if op == stages.OpReplace && !d.Operation.Preview {
 		if remain := min(d.remaining(), n); remain > 0 {
-			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain)})
+			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain, d.remainingImports())})
 			n -= remain
 		}
 	}
@@ -345,11 +349,13 @@ func (d *Document) renamed() int {
 	return n
 }
 
-// unreached returns how many resources were not reached and might have changed, without the stack.
+// unreached returns how many resources a failure has skipped, and how many others were not reached and might have changed, without the stack.
 func (d *Document) unreached() int {
 	n := 0
 	for i := range d.Resources {
-		if r := &d.Resources[i]; (r.Status == Skipped || r.Status == NotReached) && (r.Operation != stages.OpSame || r.Reason == nil) && !r.URN.IsRootStack() {
+		r := &d.Resources[i]
+		missed := r.Status == Skipped || r.Status == NotReached && (r.Operation != stages.OpSame || r.Reason == nil)
+		if missed && !r.URN.IsRootStack() {
 			n++
 		}
 	}
@@ -372,6 +378,17 @@ func (d *Document) remaining() int {
 	n := 0
 	for _, r := range d.Resources {
 		if r.OldRemains {
+			n++
+		}
+	}
+	return n
+}
+
+// remainingImports returns how many of these belong to objects that were imported.
+func (d *Document) remainingImports() int {
+	n := 0
+	for _, r := range d.Resources {
+		if r.OldRemains && r.Reason != nil && r.Reason.Kind == stages.ReasonImport {
 			n++
 		}
 	}

@@ -59,6 +59,9 @@ type Storage struct {
 
 // Store converts a text to the value of a key in the settings of a stack.
 func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key, text string) (workspace.Value, error) {
+	if err := workspace.RefuseMark(key, text); err != nil {
+		return nil, err
+	}
 	if how.Secret {
 		enc, err := session.SettingsEncrypter(ctx, s)
 		if err != nil {

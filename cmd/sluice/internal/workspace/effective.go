@@ -58,13 +58,16 @@ func quotedList(keys []Key, project string) string {
 }
 
 // EngineConfig decrypts the settings into the form that the engine passes to programs and providers (state.md 6.7). dec
-// may be nil if no setting is secret.
+// may be nil if no setting is secret. All settings of an operation pass here, wherever they come from.
 func EngineConfig(ctx context.Context, values map[Key]Value, dec Decrypter) (sluice.Config, error) {
 	out := make(sluice.Config, len(values))
 	for _, k := range slices.SortedFunc(maps.Keys(values), CompareKeys) {
 		plain, err := Decrypted(ctx, values[k], dec)
 		if err != nil {
 			return nil, Undecryptable(k, err)
+		}
+		if err := RefuseMark(k, plain); err != nil {
+			return nil, err
 		}
 		out[k.String()] = sluice.ConfigValue{Text: Text(plain), Secret: HasSecrets(values[k])}
 	}

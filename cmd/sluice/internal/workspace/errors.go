@@ -3,6 +3,8 @@ package workspace
 import (
 	"errors"
 	"fmt"
+
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // ErrNoProject is wrapped if neither a directory nor any of its parents has a project file.
@@ -42,7 +44,16 @@ func configErrorf(format string, args ...any) error {
 }
 
 // Undecryptable returns an error for the secret setting k, which cannot be decrypted because of err. It explains what
-// to do.
+// to do: the setting is at fault only if the passphrase is not.
 func Undecryptable(k Key, err error) error {
+	var unanswered *secrets.PromptError
+	var unreadable *secrets.UnreadableError
+	switch {
+	case errors.As(err, &unanswered):
+		return fmt.Errorf("decrypt the setting %s: %w; run the command again and type the passphrase of the stack, or set %s to it, or set %s to a file that has it",
+			k, err, secrets.EnvPassphrase, secrets.EnvPassphraseFile)
+	case errors.As(err, &unreadable), errors.Is(err, secrets.ErrNoPassphrase), errors.Is(err, secrets.ErrIncorrectPassphrase):
+		return fmt.Errorf("decrypt the setting %s: %w", k, err) // which says what to do
+	}
 	return fmt.Errorf("decrypt the setting %s: %w; set it again with `sluice config set --secret %s`", k, err, k)
 }

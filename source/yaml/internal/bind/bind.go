@@ -15,6 +15,8 @@ type Program struct {
 	Scope    *Scope
 	// Nodes are the resources and variables, each after its needs, otherwise in the order of the file.
 	Nodes []*Node
+	// Outputs are the outputs, each as a variable that no expression can name, in the order of the file.
+	Outputs []*Node
 }
 
 // Bind binds every name, and orders the nodes. The scope must have the settings. If Bind finds errors, it adds them to the report and
@@ -29,14 +31,15 @@ func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 			b.expr(n, e)
 		}
 	}
-	outputs := &Node{}
-	for _, o := range t.Outputs {
-		b.expr(outputs, o.Value)
+	outputs := make([]*Node, len(t.Outputs))
+	for i, o := range t.Outputs {
+		outputs[i] = &Node{kind: "output", Name: o.Name.Value, At: o.Name.At, Variable: o}
+		b.expr(outputs[i], o.Value)
 	}
 	if r.Errors() == before {
 		nodes = b.sorted(nodes)
 	}
-	return &Program{Template: t, Scope: s, Nodes: nodes}
+	return &Program{Template: t, Scope: s, Nodes: nodes, Outputs: outputs}
 }
 
 type binder struct {

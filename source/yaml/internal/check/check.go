@@ -133,14 +133,14 @@ func isOldDocker(token, version string) bool {
 	return slices.Contains([]string{"0", "1", "2", "3"}, major)
 }
 
-// expr checks the functions that an expression calls and the outputs that it reads.
+// expr checks the functions that an expression calls, and the outputs and properties that it reads.
 func (c *checker) expr(x ast.Expr) {
 	ast.Walk(x, func(x ast.Expr) {
 		if i, ok := x.(*ast.Invoke); ok {
 			c.function(i)
 		}
 	})
-	ast.Accesses(x, c.output)
+	ast.Accesses(x, c.access)
 }
 
 // function finds a function, and checks its arguments.
@@ -171,9 +171,107 @@ func (c *checker) function(i *ast.Invoke) {
 	}
 }
 
+// access checks an access to an output of a resource or to a property of a variable: it must exist.
+func (c *checker) access(a *syntax.Access) {
+	switch n := c.scope.Find(a.Root); {
+	case n == nil:
+	case n.Variable != nil:
+		c.variable(n, a)
+	default:
+		c.output(n, a)
+	}
+}
+
+// variable checks an access to a variable as far as the program writes its value out: a property that is not there is a mistake.
+func (c *checker) variable(n *bind.Node, a *syntax.Access) {
+	x := n.Variable.Value
+	for i, step := range a.Steps {
+		o, ok := c.value(x, 0).(*ast.Object)
+		if !ok || step.IsIndex {
+			if x = c.part(x, step, 0); x == nil {
+				return
+			}
+			continue
+		}
+		names, all := keysOf(o)
+		if !all {
+			return // some names are computed
+		}
+		if slices.Contains(names, step.Name) {
+			x = c.part(o, step, 0)
+			continue
+		}
+		hint := syntax.Nearest(step.Name, names)
+		if hint == "" && len(names) > 0 {
+			hint = "it has: " + syntax.Some(names, 5)
+		}
+		c.properties.mistake(a.Range, hint, "%s has no property %q", &syntax.Access{Root: a.Root, Steps: a.Steps[:i]}, step.Name)
+		return
+	}
+}
+
+// maxFollowed bounds the variables that are followed, since they may depend on themselves.
+const maxFollowed = 100
+
+// value returns an expression, or that of the variable that it names. It returns nil if the program does not write the value out.
+func (c *checker) value(x ast.Expr, followed int) ast.Expr {
+	s, ok := x.(*ast.Symbol)
+	if !ok {
+		return x
+	}
+	n := c.scope.Find(s.Access.Root)
+	if n == nil || n.Variable == nil || followed > maxFollowed {
+		return nil
+	}
+	x = n.Variable.Value
+	for _, step := range s.Access.Steps {
+		if x = c.part(x, step, followed+1); x == nil {
+			return nil
+		}
+	}
+	return c.value(x, followed+1)
+}
+
+// part returns the part of an expression that a step leads to, nil if the program does not write it out.
+func (c *checker) part(x ast.Expr, step syntax.Step, followed int) ast.Expr {
+	switch x := c.value(x, followed).(type) {
+	case *ast.List:
+		if step.IsIndex && step.Index >= 0 && step.Index < len(x.Items) {
+			return x.Items[step.Index]
+		}
+	case *ast.Object:
+		for _, entry := range x.Entries {
+			if name, ok := nameOf(entry); ok && !step.IsIndex && name == step.Name {
+				return entry.Value
+			}
+		}
+	}
+	return nil
+}
+
+// keysOf returns the keys of an object, and whether all of them are written out.
+func keysOf(o *ast.Object) (names []string, all bool) {
+	for _, entry := range o.Entries {
+		name, ok := nameOf(entry)
+		if !ok {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
+}
+
+// nameOf returns the key of an entry if it is written out.
+func nameOf(entry ast.ObjectEntry) (string, bool) {
+	key, ok := entry.Key.(*ast.Literal)
+	if !ok || !key.Value.IsString() {
+		return "", false
+	}
+	return key.Value.AsString(), true
+}
+
 // output checks an access to an output of a resource: the output must exist.
-func (c *checker) output(a *syntax.Access) {
-	n := c.scope.Find(a.Root)
+func (c *checker) output(n *bind.Node, a *syntax.Access) {
 	t := c.meanings.Types[n]
 	if t.Schema == nil || len(a.Steps) == 0 || a.Steps[0].IsIndex {
 		return

@@ -84,10 +84,12 @@ func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
 		}
 	}
 	if failed != nil {
-		if unmade := d.Evaluator.MissingFor(n); len(unmade) > 0 {
-			return Declared{URN: one.omit(unmade)}, nil
+		unmade := d.Evaluator.MissingFor(n)
+		omitted := Declared{URN: one.omit(unmade)}
+		if len(unmade) > 0 {
+			return omitted, nil
 		}
-		return Declared{}, failed
+		return Declared{}, failed // a mistake in the program, which the evaluator has reported
 	}
 	d.Declared(one.request.Parent.Child(one.request.Type, one.request.Name), n.Resource)
 	if isRead {
@@ -134,7 +136,8 @@ func (d *declaration) olderNames() []urn.Alias {
 	return []urn.Alias{{URN: d.Owner.URN.Child(urn.Type(d.typ.Token), d.node.Resource.LogicalName())}}
 }
 
-// omit reports to the engine that the resource is not registered, because others were not made.
+// omit reports to the engine that the resource is not registered, because others were not made. There are none of them if an expression of
+// the program has failed.
 func (d *declaration) omit(unmade []urn.URN) urn.URN {
 	if parent, ok := d.Evaluator.Unmade(d.node.Resource.Options.Parent); ok {
 		d.request.Parent = parent

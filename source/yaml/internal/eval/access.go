@@ -132,8 +132,6 @@ func (w walk) resource(r *Resource, steps []syntax.Step) (property.Value, error)
 		v = property.Computed()
 	case r.Type == StackReferenceType, w.inText && !r.declares(step.Name):
 		return property.Null, w.missing(steps, r.Outputs.Names())
-	case w.inText:
-		w.report.Warn(w.access.Range, "", "%s has no value for %q, and the text has <nil> in its place", w.access.Root, step.Name)
 	}
 	if v, err := w.ofStack(r, v, steps); err != nil {
 		return v, err

@@ -166,6 +166,9 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 			unknown = true
 			continue
 		}
+		if values.HasNull(plain) {
+			return property.Null, e.nullInText(plain, part.Access)
+		}
 		text, err := e.text(plain, part.Access)
 		if err != nil {
 			return property.Null, err
@@ -184,6 +187,14 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 
 func (e *Evaluator) tooLarge(at syntax.Range) error {
 	return e.report.Fail(at, "keep what is so large in a file, and pass it as an asset", "the value becomes larger than %d MiB here", values.MaxSize>>20)
+}
+
+// nullInText reports a value that is null or contains null, and is to become a part of a text: that would have "<nil>" in it.
+func (e *Evaluator) nullInText(v property.Value, a *syntax.Access) error {
+	if v.IsNull() {
+		return e.report.Fail(a.Range, "", "%s is null, which cannot become a part of a text", a)
+	}
+	return e.report.Fail(a.Range, "", "%s contains null, which cannot become a part of a text", a)
 }
 
 // text returns the form of a value in a text.

@@ -31,6 +31,27 @@ func Describe(v property.Value) string {
 	return "an unknown value"
 }
 
+// HasNull reports whether a plain value is null or contains null.
+func HasNull(v property.Value) bool {
+	switch {
+	case v.IsNull():
+		return true
+	case v.IsArray():
+		for _, item := range v.AsArray().All() {
+			if HasNull(item) {
+				return true
+			}
+		}
+	case v.IsMap():
+		for _, item := range v.AsMap().All() {
+			if HasNull(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Text returns the form of a plain value in an interpolated string (protocol.md 11.6). ok is false if it has none.
 func Text(v property.Value) (s string, ok bool) {
 	if v.IsString() {
