@@ -106,7 +106,7 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (se
 			return secrets.Source{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}
 		line = strings.TrimSpace(line)
-		ask = func(_ context.Context, q secrets.Question) (string, error) {
+		ask = func(_ context.Context, q secrets.Question, _ string) (string, error) {
 			if q == secrets.AskAgain {
 				return "", secrets.ErrIncorrectPassphrase
 			}

@@ -85,7 +85,7 @@ func TestWrongPassphraseFromConfigurationIsAnError(t *testing.T) {
 func TestPassphraseSources(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pass")
 	require.NoError(t, os.WriteFile(file, []byte(" from file\n"), 0o600))
-	prompt := func(context.Context, Question) (string, error) { return "typed", nil }
+	prompt := func(context.Context, Question, string) (string, error) { return "typed", nil }
 	for name, c := range map[string]struct {
 		env    map[string]string
 		prompt Prompt
@@ -112,13 +112,14 @@ func TestPassphraseSources(t *testing.T) {
 func TestPromptAsksAgainAfterAWrongPassphrase(t *testing.T) {
 	answers := []string{"wrong", "sluice"}
 	var questions []Question
-	prompt := func(_ context.Context, q Question) (string, error) {
+	prompt := func(_ context.Context, q Question, stack string) (string, error) {
+		require.Equal(t, "shop/dev", stack)
 		questions = append(questions, q)
 		a := answers[0]
 		answers = answers[1:]
 		return a, nil
 	}
-	from := NewSource(func(string) (string, bool) { return "", false }, prompt)
+	from := NewSource(func(string) (string, bool) { return "", false }, prompt).For("shop", "dev")
 	for range 2 { // the second time nobody is asked
 		_, err := Open(context.Background(), vectorSalt, from)
 		require.NoError(t, err)

@@ -84,8 +84,8 @@ const (
 	AskNew                      // a new passphrase, which is entered twice
 )
 
-// Prompt asks the user for a passphrase.
-type Prompt func(ctx context.Context, q Question) (string, error)
+// Prompt asks the user for a passphrase. stack is the name of the stack, as <project>/<stack>; "" for no stack in particular.
+type Prompt func(ctx context.Context, q Question, stack string) (string, error)
 
 // NewSource makes the source of a process: the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to nothing; the
 // file that PULUMI_CONFIG_PASSPHRASE_FILE names; the prompt, unless it is nil. lookup is [os.LookupEnv] or a stand-in.
@@ -107,6 +107,13 @@ func FixedSource(passphrase string) Source {
 
 type stackName struct{ project, name string }
 
+func (n stackName) String() string {
+	if n.project == "" {
+		return n.name
+	}
+	return n.project + "/" + n.name
+}
+
 // For returns the source for one stack: a passphrase for this stack alone precedes all others.
 func (s Source) For(project, stack string) Source {
 	s.stack = stackName{project, stack}
@@ -127,7 +134,7 @@ func (s Source) ask(ctx context.Context, q Question) (string, error) {
 	if s.prompt == nil {
 		return "", s.missing()
 	}
-	text, err = s.prompt(ctx, q)
+	text, err = s.prompt(ctx, q, s.stack.String())
 	if err != nil {
 		return "", &PromptError{err}
 	}

@@ -6,17 +6,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // AskPassphrase returns a function that reads a passphrase without showing it.
 func AskPassphrase(t *Terminal) secrets.Prompt {
-	return func(ctx context.Context, q secrets.Question) (string, error) {
+	return func(ctx context.Context, q secrets.Question, stack string) (string, error) {
+		of := ": "
+		if stack != "" { // an operation may read the secrets of several
+			of = " of the stack " + format.Printable(stack) + ": "
+		}
 		switch q {
 		case secrets.AskExisting:
-			return t.AskHidden(ctx, "Enter your passphrase to unlock config/secrets: ")
+			return t.AskHidden(ctx, "Enter your passphrase to unlock config/secrets"+of)
 		case secrets.AskAgain:
-			return t.AskHidden(ctx, "The passphrase is wrong. Enter your passphrase to unlock config/secrets: ")
+			return t.AskHidden(ctx, "The passphrase is wrong. Enter your passphrase to unlock config/secrets"+of)
 		}
 		for ctx.Err() == nil {
 			first, err := t.AskHidden(ctx, "Enter a passphrase to protect config/secrets: ")
