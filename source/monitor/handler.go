@@ -279,7 +279,7 @@ func (h *handler) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 		references: req.GetAcceptResources(),
 		partial:    req.GetSupportsPartialValues(), byteStrings: req.GetAcceptsByteString(),
 	}
-	reports, custom := req.GetSupportsResultReporting(), req.GetCustom()
+	reports, custom, remote := req.GetSupportsResultReporting(), req.GetCustom(), req.GetRemote()
 
 	reply, err := h.monitor.Register(ctx, decoded)
 	if err != nil {
@@ -295,8 +295,9 @@ func (h *handler) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 	out := &pulumirpc.RegisterResourceResponse{
 		Urn: string(reply.URN), Id: reply.ID, Object: object, Result: pulumirpc.Result(reply.Result), Unknown: reply.Unknown,
 	}
-	if reply.Unknown && decoded.IsNodeJS && reports && custom {
-		// Before 3.260 the SDK reads only the result. After a success, missing outputs are known for it, and undefined.
+	notKnown := reply.Unknown && custom || remote && reply.Outputs.HasUnknowns()
+	if notKnown && decoded.IsNodeJS && reports && !h.monitor.Info().DryRun {
+		// Before 3.260 the SDK reads only the result. After a success that is no preview, unknown and missing outputs are known for it, and undefined.
 		out.Result = pulumirpc.Result(stages.Skip)
 	}
 	for name, urns := range reply.PropertyDependencies {

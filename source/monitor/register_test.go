@@ -322,29 +322,41 @@ func TestFailuresAreReportedAsResultsToThoseWhoUnderstandThem(t *testing.T) {
 	}
 }
 
-// Older SDKs of Node.js read only the result, and take outputs that are missing after a success for undefined.
-func TestTheOutputsOfASkippedCreateAreUnknown(t *testing.T) {
+// Older SDKs of Node.js read only the result. After a success that is no preview, they take unknown and missing outputs for undefined.
+func TestOutputsThatAreNotKnownAreUnknownForNodeJS(t *testing.T) {
 	const node = "grpc-node-js/1.9.0"
+	custom := &pulumirpc.RegisterResourceRequest{Type: "a:b:C", Custom: true, SupportsResultReporting: true}
+	remote := &pulumirpc.RegisterResourceRequest{Type: "a:b:C", Remote: true, SupportsResultReporting: true, SupportsPartialValues: true}
+	notMade := &stages.RegisterReply{URN: urnB, Unknown: true}
+	partly := &stages.RegisterReply{URN: urnB, Outputs: property.NewMap(map[string]property.Value{"a": property.Computed()})}
+	skip := pulumirpc.Result(stages.Skip)
 	tests := map[string]struct {
-		agent string
-		req   *pulumirpc.RegisterResourceRequest
-		want  pulumirpc.Result
+		agent  string
+		dryRun bool
+		req    *pulumirpc.RegisterResourceRequest
+		reply  *stages.RegisterReply
+		want   pulumirpc.Result
 	}{
-		"an SDK that reads the mark":             {"", &pulumirpc.RegisterResourceRequest{Custom: true, SupportsResultReporting: true}, pulumirpc.Result_SUCCESS},
-		"Node.js":                                {node, &pulumirpc.RegisterResourceRequest{Custom: true, SupportsResultReporting: true}, pulumirpc.Result(stages.Skip)},
-		"a component of Node.js":                 {node, &pulumirpc.RegisterResourceRequest{SupportsResultReporting: true}, pulumirpc.Result_SUCCESS},
-		"an SDK of Node.js that reads no result": {node, &pulumirpc.RegisterResourceRequest{Custom: true}, pulumirpc.Result_SUCCESS},
+		"an SDK that reads the mark":             {"", false, custom, notMade, pulumirpc.Result_SUCCESS},
+		"Node.js":                                {node, false, custom, notMade, skip},
+		"the same in a preview":                  {node, true, custom, notMade, pulumirpc.Result_SUCCESS},
+		"a component of Node.js":                 {node, false, &pulumirpc.RegisterResourceRequest{Type: "a:b:C", SupportsResultReporting: true}, notMade, pulumirpc.Result_SUCCESS},
+		"an SDK of Node.js that reads no result": {node, false, &pulumirpc.RegisterResourceRequest{Type: "a:b:C", Custom: true}, notMade, pulumirpc.Result_SUCCESS},
+		"outputs of a remote component":          {node, false, remote, partly, skip},
+		"those in a preview":                     {node, true, remote, partly, pulumirpc.Result_SUCCESS},
+		"those for another SDK":                  {"", false, remote, partly, pulumirpc.Result_SUCCESS},
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := &monitortest.Monitor{Run: run(), OnRegister: func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
-				return &stages.RegisterReply{URN: urnB, Unknown: true}, nil
+			info := run()
+			info.DryRun = c.dryRun
+			m := &monitortest.Monitor{Run: info, OnRegister: func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
+				return c.reply, nil
 			}}
 			conn := dial(t, address(t, serve(t, m)), grpc.WithUserAgent(c.agent))
-			c.req.Type = "a:b:C"
 			got, err := pulumirpc.NewResourceMonitorClient(conn).RegisterResource(context.Background(), c.req)
 			require.NoError(t, err)
-			require.True(t, got.GetUnknown())
+			require.Equal(t, c.reply.Unknown, got.GetUnknown())
 			require.Equal(t, c.want, got.GetResult())
 		})
 	}
