@@ -50,8 +50,12 @@ func (h *Holder) hook(ctx context.Context, signals ...os.Signal) (unhook func())
 func (h *Holder) Undisturbed(ctx context.Context, f func() error) error {
 	_, hear := signal.NotifyContext(ctx, os.Interrupt) // nothing reads it; programs would inherit ignored signals
 	defer hear()
+	_, settle := signal.NotifyContext(ctx, os.Interrupt)
 	h.disarm()
-	defer func() { h.disarm = h.hook(ctx, os.Interrupt) }()
+	defer func() {
+		settle() // it waits until signals that have come are delivered, so that the hook does not get them
+		h.disarm = h.hook(ctx, os.Interrupt)
+	}()
 	return f()
 }
 
