@@ -85,8 +85,8 @@ type wireDecoder struct {
 // wireEntry is one entry of an object. Value is the encoding of its value.
 type wireEntry struct{ key, value string }
 
-// number reads a varint. It returns n = 0 if there is none.
-func number(in string) (x uint64, n int) {
+// nextVarint reads a varint. It returns n = 0 if there is none.
+func nextVarint(in string) (x uint64, n int) {
 	for shift := 0; n < len(in) && shift < 64; shift += 7 {
 		b := in[n]
 		n++
@@ -98,44 +98,44 @@ func number(in string) (x uint64, n int) {
 	return 0, 0
 }
 
-// tag reads the number and the type of a field.
-func tag(in string) (field protowire.Number, kind protowire.Type, rest string, err error) {
-	x, n := number(in)
+// nextTag reads the number and the type of a field.
+func nextTag(in string) (field protowire.Number, kind protowire.Type, rest string, err error) {
+	x, n := nextVarint(in)
 	if n == 0 || x>>3 > uint64(protowire.MaxValidNumber) {
 		return 0, 0, "", errUnusual
 	}
 	return protowire.Number(x >> 3), protowire.Type(x & 7), in[n:], nil
 }
 
-// sized reads a content after its length.
-func sized(in string) (content, rest string, err error) {
-	size, n := number(in)
+// nextBytes reads a content after its length.
+func nextBytes(in string) (content, rest string, err error) {
+	size, n := nextVarint(in)
 	if n == 0 || size > uint64(len(in)-n) {
 		return "", "", errUnusual
 	}
 	return in[n:][:size], in[n:][size:], nil
 }
 
-// field reads a field of a message whose content has a length. rest is what follows it.
-func field(in string) (field protowire.Number, content, rest string, err error) {
-	field, kind, in, err := tag(in)
+// nextField reads a field of a message whose content has a length. rest is what follows it.
+func nextField(in string) (field protowire.Number, content, rest string, err error) {
+	field, kind, in, err := nextTag(in)
 	if err != nil || kind != protowire.BytesType {
 		return 0, "", "", errUnusual
 	}
-	content, rest, err = sized(in)
+	content, rest, err = nextBytes(in)
 	return field, content, rest, err
 }
 
 // nextEntry reads an entry of a struct.
 func nextEntry(in string) (e wireEntry, rest string, err error) {
-	number, content, rest, err := field(in)
+	number, content, rest, err := nextField(in)
 	if err != nil || number != structFields {
 		return wireEntry{}, "", errUnusual
 	}
-	if number, e.key, content, err = field(content); err != nil || number != entryKey || !utf8.ValidString(e.key) {
+	if number, e.key, content, err = nextField(content); err != nil || number != entryKey || !utf8.ValidString(e.key) {
 		return wireEntry{}, "", errUnusual
 	}
-	if number, e.value, content, err = field(content); err != nil || number != entryValue || content != "" {
+	if number, e.value, content, err = nextField(content); err != nil || number != entryValue || content != "" {
 		return wireEntry{}, "", errUnusual
 	}
 	return e, rest, nil
@@ -219,7 +219,7 @@ func (d *wireDecoder) object(in string, depth int) (Map, error) {
 // countOf returns the number of fields of a message.
 func countOf(in string) (n int) {
 	for len(in) > 0 {
-		_, _, rest, err := field(in)
+		_, _, rest, err := nextField(in)
 		if err != nil {
 			return n
 		}
@@ -248,12 +248,12 @@ func (d *wireDecoder) value(in string, depth int) (v Value, kept bool, err error
 	if len(in) == 0 {
 		return Null, true, nil
 	}
-	number, kind, content, err := tag(in)
+	number, kind, content, err := nextTag(in)
 	switch {
 	case err != nil:
 		return Null, false, err
 	case number == valueText && kind == protowire.BytesType:
-		text, rest, err := sized(content)
+		text, rest, err := nextBytes(content)
 		if err != nil || rest != "" || !utf8.ValidString(text) {
 			return Null, false, errUnusual
 		}
@@ -262,11 +262,11 @@ func (d *wireDecoder) value(in string, depth int) (v Value, kept bool, err error
 		}
 		return String(text), true, d.spend(0, len(text))
 	case number == valueNumber && kind == protowire.Fixed64Type && len(content) == 8:
-		return Number(math.Float64frombits(fixed64(content))), true, nil
+		return Number(math.Float64frombits(fixed64Of(content))), true, nil
 	case (number == valueBool || number == valueNull) && kind == protowire.VarintType:
-		return flag(number, content)
+		return boolOrNull(number, content)
 	case (number == valueStruct || number == valueList) && kind == protowire.BytesType:
-		nested, rest, err := sized(content)
+		nested, rest, err := nextBytes(content)
 		switch {
 		case err != nil || rest != "":
 			return Null, false, errUnusual
@@ -278,17 +278,17 @@ func (d *wireDecoder) value(in string, depth int) (v Value, kept bool, err error
 	return Null, false, errUnusual
 }
 
-// fixed64 reads a number of eight bytes.
-func fixed64(in string) (bits uint64) {
+// fixed64Of reads a number of eight bytes.
+func fixed64Of(in string) (bits uint64) {
 	for i := range 8 {
 		bits |= uint64(in[i]) << (8 * i)
 	}
 	return bits
 }
 
-// flag reads a bool or the one null.
-func flag(field protowire.Number, content string) (v Value, kept bool, err error) {
-	x, n := number(content)
+// boolOrNull reads a bool or the one null.
+func boolOrNull(field protowire.Number, content string) (v Value, kept bool, err error) {
+	x, n := nextVarint(content)
 	switch {
 	case n == 0 || n != len(content):
 		return Null, false, errUnusual
@@ -314,7 +314,7 @@ func (d *wireDecoder) structure(in string, depth int) (Value, bool, error) {
 func (d *wireDecoder) array(in string, depth int) (Value, bool, error) {
 	a := make([]Value, 0, countOf(in))
 	for len(in) > 0 {
-		number, element, rest, err := field(in)
+		number, element, rest, err := nextField(in)
 		if err != nil || number != listValues {
 			return Null, false, errUnusual
 		}
@@ -375,7 +375,7 @@ func textOf(in string) (string, bool) {
 
 // contentOf returns the content of a value of one kind.
 func contentOf(in string, kind protowire.Number) (content string, ok bool) {
-	if number, content, rest, err := field(in); err == nil && number == kind && rest == "" {
+	if number, content, rest, err := nextField(in); err == nil && number == kind && rest == "" {
 		return content, true
 	}
 	return "", false
@@ -468,7 +468,7 @@ func (d *wireDecoder) dependencies(f wireFields) ([]urn.URN, error) {
 	}
 	deps := make([]urn.URN, 0, countOf(list))
 	for len(list) > 0 {
-		number, element, rest, err := field(list)
+		number, element, rest, err := nextField(list)
 		if err != nil || number != listValues {
 			return nil, errUnusual
 		}
