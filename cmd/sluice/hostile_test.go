@@ -37,7 +37,7 @@ var hostilePrograms = map[string]attack{
 	"goes on after its end":             {settings: []string{"attack=outputs at the end"}, made: 1},
 	"opens connections and stalls":      {settings: []string{"attack=connections", "number=500"}, presses: 2, status: 8, made: 1},
 	"opens streams and stalls":          {settings: []string{"attack=streams", "number=5000"}, presses: 2, status: 8, made: 1},
-	"sends garbage":                     {settings: []string{"attack=garbage bytes"}, made: 1, says: []string{"exceeded maximum recursion depth", "invalid UTF-8"}},
+	"sends garbage":                     {settings: []string{"attack=garbage bytes"}, made: 1, says: []string{"is nested deeper than 1000 levels", "invalid UTF-8"}},
 	"sends bad signatures":              {settings: []string{"attack=signatures"}, made: 4, says: []string{"malformed RPC secret"}},
 	"calls services that do not exist":  {settings: []string{"attack=unknown services"}, made: 1, says: []string{"unknown service pulumirpc.Nothing"}},
 	"registers nonsense as packages":    {settings: []string{"attack=packages"}, made: 1, says: []string{"unknown provider package 'nonsense'"}},
