@@ -52,7 +52,9 @@ func (f *FailureText) Text(e Ending) string {
 
 // Counts are numbers of an operation, as a terminal shows them.
 type Counts struct {
-	Errored   int // resources with errors; 1 if only the operation itself has one
+	Errored int // resources with errors; 1 if only the operation itself has one
+	// Changes has the numbers of resources that changed; nil before the operation has ended.
+	Changes   map[stages.Op]int
 	Unchanged int // resources that exist and do not change; meaningless before the operation has ended
 	Absent    int // registered resources that are not part of the operation
 	// Unreached are the resources that were not reached because of a failure or an abort, in the order of types and names. Op is "" unless a
@@ -73,7 +75,7 @@ func (f *FailureText) Counts(e Ending) Counts {
 	f.explain(e)
 	out := Counts{Errored: f.m.errored(), Absent: f.m.absent}
 	if f.m.summary != nil {
-		out.Unchanged = f.m.unchanged()
+		out.Changes, out.Unchanged = f.m.changes(), f.m.unchanged()
 	}
 	if e.Failed == "" && !e.Canceled {
 		return out

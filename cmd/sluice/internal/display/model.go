@@ -1,6 +1,7 @@
 package display
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -228,13 +229,15 @@ func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 	return p
 }
 
-// changed returns the number of resources that changed in a way. The engine does not count those that were deleted with a replaced one and are not
-// declared again.
-func (m *model) changed(op stages.Op) int {
-	if op == stages.OpDelete {
-		return m.summary.Changes[op] + m.dropped
+// changes returns the numbers of resources that changed, once the operation has ended. The engine does not count those that were deleted with a
+// replaced one and are not declared again.
+func (m *model) changes() map[stages.Op]int {
+	out := map[stages.Op]int{}
+	maps.Copy(out, m.summary.Changes)
+	if m.dropped > 0 {
+		out[stages.OpDelete] += m.dropped
 	}
-	return m.summary.Changes[op]
+	return out
 }
 
 // unchanged returns the number of resources that exist and do not change.

@@ -45,8 +45,9 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 		b.WriteString("    " + p.steps.style.paint(w.colour, fmt.Sprintf("%s%d %s", w.mark, leftOver, word)) + " (replaced by an earlier operation)\n")
 	}
 	total, kinds := 0, 0
+	changes := m.changes()
 	for _, op := range summaryOrder {
-		n := m.changed(op)
+		n := changes[op]
 		if n == 0 || m.summary.IsPreview && m.summary.Result == stages.Failed {
 			continue // after a failed preview, the remaining changes are unknown
 		}

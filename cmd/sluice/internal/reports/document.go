@@ -323,8 +323,9 @@ func (d *Document) tally() (changes []count, unchanged string) {
 func (d *Document) countsOf(op stages.Op) (out []count) {
 	n := d.Summary.Changes[op]
 	if op == stages.OpReplace && !d.Operation.Preview {
-		if remain := min(d.remaining(), n); remain > 0 {
-			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain, d.remainingImports())})
+		all, imported := d.remaining()
+		if remain := min(all, n); remain > 0 {
+			out = append(out, count{classOf(op), strings.TrimSpace(display.Sign(stages.OpCreateReplacement)), display.Remaining(remain, imported)})
 			n -= remain
 		}
 	}
@@ -373,26 +374,18 @@ func (d *Document) leftOver() int {
 	return n
 }
 
-// remaining returns how many old objects of replacements are still there.
-func (d *Document) remaining() int {
-	n := 0
-	for _, r := range d.Resources {
-		if r.OldRemains {
-			n++
+// remaining returns how many old objects of replacements are still there, and how many of these belong to objects that were imported.
+func (d *Document) remaining() (all, imported int) {
+	for i := range d.Resources {
+		switch r := &d.Resources[i]; {
+		case !r.OldRemains:
+		case r.Reason != nil && r.Reason.Kind == stages.ReasonImport:
+			all, imported = all+1, imported+1
+		default:
+			all++
 		}
 	}
-	return n
-}
-
-// remainingImports returns how many of these belong to objects that were imported.
-func (d *Document) remainingImports() int {
-	n := 0
-	for _, r := range d.Resources {
-		if r.OldRemains && r.Reason != nil && r.Reason.Kind == stages.ReasonImport {
-			n++
-		}
-	}
-	return n
+	return all, imported
 }
 
 // byDanger returns the changed resources, the most dangerous first.

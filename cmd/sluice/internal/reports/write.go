@@ -243,7 +243,7 @@ func (w *writer) counts() {
 	}
 	s.Errored, s.Unchanged, s.Absent = max(w.counted.Errored, s.Statuses[Failing]), s.Changes[stages.OpSame], w.counted.Absent
 	if w.summary != nil {
-		maps.Copy(s.Changes, w.summary.Changes)
+		maps.Copy(s.Changes, w.counted.Changes)
 		s.Unchanged = w.counted.Unchanged
 	}
 }

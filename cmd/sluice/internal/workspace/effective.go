@@ -66,10 +66,11 @@ func EngineConfig(ctx context.Context, values map[Key]Value, dec Decrypter) (slu
 		if err != nil {
 			return nil, Undecryptable(k, err)
 		}
-		if err := RefuseMark(k, plain); err != nil {
+		text := Text(plain)
+		if err := RefuseMark(k, text); err != nil {
 			return nil, err
 		}
-		out[k.String()] = sluice.ConfigValue{Text: Text(plain), Secret: HasSecrets(values[k])}
+		out[k.String()] = sluice.ConfigValue{Text: text, Secret: HasSecrets(values[k])}
 	}
 	return out, nil
 }

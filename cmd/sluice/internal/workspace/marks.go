@@ -7,10 +7,10 @@ import (
 // markLength is the length in bytes of the texts that represent unknown values.
 const markLength = 36
 
-// RefuseMark returns an error if the plain form of a setting has a text that represents unknown values in states and between programs, engine
+// RefuseMark returns an error if the plain text of a setting (see [Text]) has one that represents unknown values in states and between programs, engine
 // and providers. The text would be recorded as an output that nobody can read again. The error does not have the value.
-func RefuseMark(k Key, v Value) error {
-	if !hasMark(Text(v)) {
+func RefuseMark(k Key, text string) error {
+	if !hasMark(text) {
 		return nil
 	}
 	return configErrorf("%s: the value has a text that stands for an unknown value between programs, providers and states, so it cannot be used in a setting; "+
