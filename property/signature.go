@@ -32,6 +32,23 @@ func IsUnknownMarker(s string) bool {
 	return ok
 }
 
+// HasUnknownMarker reports whether a text contains such a text: a program has put an unknown value into it.
+func HasUnknownMarker(s string) bool {
+	const beforeDash = 8
+	for at := beforeDash; at < len(s); {
+		dash := strings.IndexByte(s[at:], '-')
+		if dash < 0 {
+			return false
+		}
+		at += dash
+		if begin := at - beforeDash; len(s)-begin >= sentinelLength && IsUnknownMarker(s[begin:begin+sentinelLength]) {
+			return true
+		}
+		at++
+	}
+	return false
+}
+
 const sentinelLength = len(unknownStringSentinel)
 
 func unknownFromSentinel(s string) (UnknownKind, bool) {

@@ -36,7 +36,7 @@ func DecodeStateValue(ctx context.Context, data []byte, o StateDecodeOptions) (V
 	if err != nil {
 		return Null, outermost(err, "")
 	}
-	return v, nil
+	return d.readMarks(v), nil
 }
 
 // FromJSON reads a value that package encoding/json has already decoded into an any: nil, bool, float64, string, []any
@@ -47,7 +47,7 @@ func FromJSON(ctx context.Context, raw any, o StateDecodeOptions) (Value, error)
 	if err != nil {
 		return Null, outermost(err, "")
 	}
-	return v, nil
+	return d.readMarks(v), nil
 }
 
 // stateDecoder makes values of JSON. Objects are made bottom up; one that turns out to have the signature key is then
@@ -55,7 +55,17 @@ func FromJSON(ctx context.Context, raw any, o StateDecodeOptions) (Value, error)
 type stateDecoder struct {
 	StateDecodeOptions
 	budget
-	ctx context.Context //nolint:containedctx // it lives as long as the call that it belongs to
+	ctx      context.Context //nolint:containedctx // it lives as long as the call that it belongs to
+	isMarked bool            // a text contains the mark of an unknown value; it may be a part of a special value
+}
+
+// readMarks returns v with the texts of which a part is unknown as unknown values. Pulumi records the outputs of programs that put an unknown
+// value into a text so.
+func (d *stateDecoder) readMarks(v Value) Value {
+	if !d.isMarked {
+		return v
+	}
+	return v.ReplaceTexts(func(text string) (Value, bool) { return Computed(), HasUnknownMarker(text) })
 }
 
 func (d *stateDecoder) value(raw any, depth int) (Value, error) {
@@ -99,6 +109,7 @@ func (d *stateDecoder) text(s string) (Value, error) {
 	if kind, ok := unknownFromSentinel(s); ok {
 		return UnknownOf(kind), nil
 	}
+	d.isMarked = d.isMarked || HasUnknownMarker(s)
 	return String(s), d.spend(0, len(s))
 }
 
@@ -189,6 +200,7 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 	if err != nil {
 		return Null, err
 	}
+	element = inner.readMarks(element)
 	if ciphertext == "" || d.Crypter == "" {
 		return Secret(element), nil
 	}

@@ -3,6 +3,7 @@ package property
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,6 +60,18 @@ func TestEveryMarkInAStateIsUnknownAndIsWrittenAsTheUsualOne(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, `{"a":"`+unknownStringSentinel+`"}`, string(out), "Pulumi reads no other one in states")
 	}
+}
+
+func TestATextWithAMarkInAStateIsUnknown(t *testing.T) {
+	mark := unknownNumberSentinel
+	text := `{"a":"http://` + mark + `/","b":["-----` + mark + `"],"c":"` + mark[1:] + `-x","d":{"` + SignatureKey + `":"` + secretSignature +
+		`","plaintext":"\"` + mark + `.\""},"e":{"` + SignatureKey + `":"` + assetSignature + `","text":"x=` + mark + `"}}`
+	m, err := DecodeState(t.Context(), []byte(text), StateDecodeOptions{})
+	require.NoError(t, err)
+	want := mapOf("a", Computed(), "b", ArrayOf(Computed()), "c", String(mark[1:]+"-x"), "d", Secret(Computed()), "e", Computed())
+	require.True(t, IdenticalMaps(want, m), m)
+	require.False(t, HasUnknownMarker("-"+mark[:35]))
+	require.False(t, HasUnknownMarker(strings.ToUpper(mark)+"-"))
 }
 
 type refusing struct{}

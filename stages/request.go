@@ -29,7 +29,7 @@ type Monitor interface {
 	RegisterHook(ctx context.Context, h Hook) error
 	RegisterErrorHook(ctx context.Context, h ErrorHook) error
 	// Omit records that the program declares a resource and does not register it, because others that it needs were not made.
-	// because has the URNs of those others. The request may be incomplete. Omit returns the URN of the resource. A program need not
+	// because has the URNs of those others; it is empty if an expression of the program has failed. The request may be incomplete. Omit returns the URN of the resource. A program need not
 	// call it; the resource is kept in any case, but without the call it is not listed as skipped.
 	Omit(ctx context.Context, req *RegisterRequest, because []urn.URN) urn.URN
 

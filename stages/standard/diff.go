@@ -267,7 +267,7 @@ func importRefusal(d stages.Diffed) string {
 	lines := []string{"previously-imported resources that still specify an ID may not be replaced; " +
 		"please remove the `import` declaration from your program;"}
 	for _, k := range d.Diff.ReplaceKeys {
-		lines = append(lines, fmt.Sprintf("%s: %s => %s", k, compare.ShownValue(d.Old.Inputs.At(k)), compare.ShownValue(d.Inputs.At(k))))
+		lines = append(lines, compare.ShownChange(k, d.Old.Inputs.At(k), d.Inputs.At(k)))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -169,6 +170,22 @@ func TestShownValuesAreShortAndNeverSecret(t *testing.T) {
 	} {
 		require.Equal(t, c.want, compare.ShownValue(c.v))
 	}
+}
+
+func TestShownChangesNameThePlacesThatDiffer(t *testing.T) {
+	of := func(m values) property.Value { return property.Of(object(m)) }
+	one, two := property.Number(1), property.Number(2)
+	require.Equal(t, "size: 1 => 2", compare.ShownChange("size", one, two))
+	require.Equal(t, "tags: <null> => object of 1", compare.ShownChange("tags", property.Null, of(values{"a": one})))
+	require.Equal(t, "tags: object of 2 => [secret] (tags.a: 1 => 2; tags.c: <null> => [secret])",
+		compare.ShownChange("tags", of(values{"a": one, "b": one}), of(values{"a": two, "b": one, "c": property.Secret(one)}))) // never a secret
+	old, now := values{}, values{}
+	for i := range 6 {
+		old[fmt.Sprint(i)], now[fmt.Sprint(i)] = one, two
+	}
+	require.Equal(t, `tags: object of 6 => object of 6 (tags.0: 1 => 2; tags.1: 1 => 2; tags.2: 1 => 2; tags.3: 1 => 2; tags.4: 1 => 2; …)`,
+		compare.ShownChange("tags", of(old), of(now)))
+	require.Equal(t, "tags: [unknown] => [unknown]", compare.ShownChange("tags", property.Computed(), property.Computed()))
 }
 
 func TestShownValuesAreNotCutInsideACharacter(t *testing.T) {

@@ -50,3 +50,24 @@ func ShownValue(v property.Value) string {
 	}
 	return "…"
 }
+
+// ShownChange is the change of a property in a message, on one line. Of an object or an array it names the places that differ.
+func ShownChange(name string, old, now property.Value) string {
+	const limit = 5 // of the places
+	text := fmt.Sprintf("%s: %s => %s", name, ShownValue(old), ShownValue(now))
+	var places []string
+	in := func(v property.Value) property.Map { return property.NewMap(map[string]property.Value{name: v}) }
+	for c := range property.Diff(in(old), in(now), nil).Changes() {
+		switch {
+		case len(c.Path) == 1:
+			return text
+		case len(places) == limit:
+			return fmt.Sprintf("%s (%s; …)", text, strings.Join(places, "; "))
+		}
+		places = append(places, fmt.Sprintf("%s: %s => %s", c.Path, ShownValue(c.Old), ShownValue(c.New)))
+	}
+	if places == nil {
+		return text
+	}
+	return fmt.Sprintf("%s (%s)", text, strings.Join(places, "; "))
+}

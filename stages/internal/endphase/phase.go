@@ -298,11 +298,12 @@ func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resou
 	if _, skipped := ph.Rooms.Failures.Of(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
 		return // its own outcome shows that
 	}
-	why := stages.Reason{Kind: stages.ReasonUndecided}
+	var needs []urn.URN
 	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
-		why.Cause = ph.Rooms.Failures.FirstCause(why.Cause, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
+		needs = append(needs, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
 	}
-	ph.Decisions.CarryForward(now, why)
+	cause, _ := ph.Rooms.Failures.FirstCause(needs...)
+	ph.Decisions.CarryForward(now, stages.Reason{Kind: stages.ReasonUndecided, Cause: cause})
 }
 
 // renamedTo returns the URN under which the program has registered the resource of a base state, if that is another one; "" else. An old

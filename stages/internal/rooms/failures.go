@@ -11,7 +11,8 @@ type Failures struct {
 	rooms *Rooms
 }
 
-// Of returns the resource because of which a registration failed, was skipped or was omitted: itself if it failed.
+// Of returns the resource because of which a registration failed, was skipped or was omitted: itself if it failed, "" if it was omitted
+// because an expression of the program failed.
 func (f *Failures) Of(u urn.URN) (cause urn.URN, ok bool) {
 	if cause, ok = f.rooms.Results.failureOf(u); ok {
 		return cause, true
@@ -19,12 +20,17 @@ func (f *Failures) Of(u urn.URN) (cause urn.URN, ok bool) {
 	return f.rooms.Omissions.causeOf(u)
 }
 
-// FirstCause returns the first by name of a cause, "" if there is none so far, and the cause of the failure of u, if it has failed.
-func (f *Failures) FirstCause(cause, u urn.URN) urn.URN {
-	if c, failed := f.Of(u); failed && (cause == "" || c < cause) {
-		return c
+// FirstCause returns the cause of the failures of some resources: the first by name, "" if the only cause is the program itself. failed reports
+// whether any of them has failed.
+func (f *Failures) FirstCause(us ...urn.URN) (cause urn.URN, failed bool) {
+	for _, u := range us {
+		c, ok := f.Of(u)
+		failed = failed || ok
+		if c != "" && (cause == "" || c < cause) {
+			cause = c
+		}
 	}
-	return cause
+	return cause, failed
 }
 
 // Any reports whether a registration failed, was skipped or was omitted.
@@ -55,7 +61,7 @@ func (f *Failures) DependencyOf(b stages.Built) (urn.URN, bool) {
 	if !f.rooms.ContinueOnError || !f.Any() {
 		return "", false
 	}
-	cause := urn.URN("")
+	var needs []urn.URN
 	for _, s := range b.Steps() {
 		if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
 			continue
@@ -69,8 +75,8 @@ func (f *Failures) DependencyOf(b stages.Built) (urn.URN, bool) {
 			if ref.Kind == graph.Provider && f.rooms.Base.Providers[wanted.Provider] != nil {
 				continue
 			}
-			cause = f.FirstCause(cause, ref.URN)
+			needs = append(needs, ref.URN)
 		}
 	}
-	return cause, cause != ""
+	return f.FirstCause(needs...)
 }

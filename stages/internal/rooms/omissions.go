@@ -27,9 +27,9 @@ func newOmissions(rooms *Rooms) (*Omissions, *OmissionsWriter) {
 	return o, &OmissionsWriter{rooms, o}
 }
 
-// Add records that the program declares a resource and does not register it, because others were not made. The resource is skipped;
-// the cause is the first by name of the causes of those. Add returns the URN of the resource. A refresh or a destroy makes nothing,
-// and skips nothing.
+// Add records that the program declares a resource and does not register it, because others were not made, or because an expression of the
+// program failed if no others are given. The resource is skipped; the cause is [Failures.FirstCause] of the others. Add returns the URN of the
+// resource. A refresh or a destroy makes nothing, and skips nothing.
 func (w *OmissionsWriter) Add(req *stages.RegisterRequest, because []urn.URN) urn.URN {
 	rooms := w.rooms
 	who := urn.Subject{Stack: rooms.root.Stack(), Project: rooms.root.Project(), Type: req.Type, Name: req.Name, Parent: req.Parent}
@@ -37,11 +37,9 @@ func (w *OmissionsWriter) Add(req *stages.RegisterRequest, because []urn.URN) ur
 	if rooms.Mode != stages.ModeUpdate {
 		return u
 	}
-	cause := urn.URN("")
-	for _, other := range because {
-		cause = rooms.Failures.FirstCause(cause, other)
-	}
-	if _, known := rooms.Failures.Of(u); known || cause == "" || rooms.Names.IsSeen(u) {
+	cause, failed := rooms.Failures.FirstCause(because...)
+	failed = failed || len(because) == 0
+	if _, known := rooms.Failures.Of(u); known || !failed || rooms.Names.IsSeen(u) {
 		return u
 	}
 	d := &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{

@@ -294,7 +294,8 @@ func (ex *Executor) causeOfRefusal(b stages.Built) urn.URN {
 	if err != nil {
 		return b.URN
 	}
-	return ex.rooms.Failures.FirstCause("", ref.URN)
+	cause, _ := ex.rooms.Failures.Of(ref.URN)
+	return cause
 }
 
 // skipChain answers a registration whose steps are not executed because of a failure.

@@ -322,8 +322,12 @@ func (pf *performer) checkImported(s *InProgress, final *state.Resource, found p
 		return err
 	}
 	advice := "Try specifying a different set of properties to import with in the future."
-	if len(s.Import.Properties) == 0 {
-		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", providerPackage(final))
+	switch pkg := providerPackage(final); {
+	case len(s.Import.Properties) > 0:
+	case pkg == stages.BuiltinPackage: // its objects exist in the state only, so that there is nothing to read
+		advice = "Nothing is known of these inputs: set them in your program."
+	default:
+		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", pkg)
 	}
 	pf.control.Warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+
 		"generated code after copying it into your program.", advice)
