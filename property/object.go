@@ -409,6 +409,24 @@ func (m Map) ReplaceReferences(with func(r Reference) (Value, bool)) Map {
 	return out
 }
 
+// WithoutDeep returns m without the properties of a name, in m itself and in objects at any depth.
+func (m Map) WithoutDeep(name string) Map {
+	var all rewriter
+	all = replacer(func(v Value) (Value, bool) {
+		object, ok := v.v.(Map)
+		if !ok {
+			return v, false
+		}
+		if _, found := object.Get(name); !found {
+			return v, false
+		}
+		rest, _ := all(Of(object.Without(name)))
+		return rest, true
+	})
+	out, _ := all(Of(m))
+	return out.AsMap()
+}
+
 // FindUnknown returns the first value of m, in the order of names, that is not known, and its path. The values that count are those that may not
 // leave an update: unknowns, outputs that are not known, and secrets without content. A reference does not count: one to a component has no ID, or an
 // empty one.

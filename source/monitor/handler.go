@@ -34,7 +34,9 @@ func (h *handler) RegisterResourceOutputs(ctx context.Context, req *pulumirpc.Re
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	if err := h.monitor.RegisterOutputs(ctx, u, outputs); err != nil {
+	// In previews, Node.js marks whole resources in the outputs of a stack. Without the marks, an unchanged output has no change, and an
+	// update registers what the preview has planned.
+	if err := h.monitor.RegisterOutputs(ctx, u, outputs.WithoutDeep("@isPulumiResource")); err != nil {
 		return nil, statusOf(err)
 	}
 	return &emptypb.Empty{}, nil

@@ -433,6 +433,22 @@ func TestStackOutputsArrive(t *testing.T) {
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }
 
+// In previews, Node.js marks whole resources in the outputs of a stack.
+func TestMarksOfWholeResourcesInStackOutputsAreLeftOut(t *testing.T) {
+	m := &monitortest.Monitor{Run: run()}
+	client := start(t, m)
+	one := property.String("1")
+	resource := property.NewMap(map[string]property.Value{"id": one})
+	marked := resource.With("@isPulumiResource", property.Bool(true))
+	list := func(m property.Map) property.Value { return property.Secret(property.ArrayOf(property.Of(m), one)) }
+	_, err := client.RegisterResourceOutputs(context.Background(), &pulumirpc.RegisterResourceOutputsRequest{
+		Urn: urnA, Outputs: wire(t, marked.With("list", list(marked)).With("in", property.Of(marked.With("deep", property.Of(marked))))),
+	})
+	require.NoError(t, err)
+	want := resource.With("list", list(resource)).With("in", property.Of(resource.With("deep", property.Of(resource))))
+	require.Equal(t, map[urn.URN]property.Map{urnA: want}, m.Record().Outputs)
+}
+
 // Inputs whose outputs carry the dependencies exclude a list of dependencies.
 func TestInputsThatCarryTheirDependencies(t *testing.T) {
 	m := &monitortest.Monitor{Run: run()}

@@ -242,7 +242,6 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
 	why, _ := b.rooms.Decisions.ReasonOf(d.Claimed)
-	warnTooLate(b.control, b.rooms, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
@@ -280,6 +279,10 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 			b.parked[first] = append(b.parked[first], d) // and it is decided again
 			return nil
 		}
+	}
+	if d.DeletedByClosure {
+		why, _ := b.rooms.Decisions.ReasonOf(d.Claimed)
+		warnTooLate(b.control, b.rooms, d.Located, why.Cause)
 	}
 	if err := b.mayReplace(d); err != nil {
 		return err
