@@ -93,7 +93,7 @@ func jsonMap(m property.Map, showSecrets bool) map[string]any {
 	return out
 }
 
-func jsonAsset(a property.Asset) any {
+func jsonAsset(a property.Asset) map[string]any {
 	out := map[string]any{property.SignatureKey: assetMark, "hash": a.Hash}
 	switch a.Kind {
 	case property.KindText:
@@ -106,7 +106,7 @@ func jsonAsset(a property.Asset) any {
 	return out
 }
 
-func jsonArchive(a property.Archive, showSecrets bool) any {
+func jsonArchive(a property.Archive, showSecrets bool) map[string]any {
 	out := map[string]any{property.SignatureKey: archiveMark, "hash": a.Hash}
 	switch a.Kind {
 	case property.KindMembers:
@@ -316,7 +316,8 @@ func newEventMetadata(s stages.StepInfo, at time.Time) eventMetadata {
 func sortedOps(changes map[stages.Op]int) []stages.Op { return slices.Sorted(maps.Keys(changes)) }
 
 // PlainJSON returns a value for people and scripts. A secret is the text "[secret]" or, if secrets are shown, its
-// content. Nothing else marks values as secret. An unknown, which occurs only in a state of another tool, is a text.
+// content. Nothing else marks values as secret. An unknown, which occurs only in a state of another tool, is a text. Assets and archives have their
+// marks, and the texts of assets are not left out.
 func PlainJSON(v property.Value, showSecrets bool) any {
 	inner, shown := visible(v, showSecrets)
 	switch {
@@ -334,6 +335,18 @@ func PlainJSON(v property.Value, showSecrets bool) any {
 		out := make(map[string]any, inner.AsMap().Len())
 		for k, e := range inner.AsMap().All() {
 			out[k] = PlainJSON(e, showSecrets)
+		}
+		return out
+	case inner.IsAsset():
+		out := jsonAsset(inner.AsAsset())
+		if inner.AsAsset().Kind == property.KindText {
+			out["text"] = inner.AsAsset().Text
+		}
+		return out
+	case inner.IsArchive():
+		out := jsonArchive(inner.AsArchive(), showSecrets)
+		if inner.AsArchive().Kind == property.KindMembers {
+			out["assets"] = PlainJSON(property.Of(inner.AsArchive().Members), showSecrets)
 		}
 		return out
 	}
