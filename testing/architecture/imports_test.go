@@ -141,7 +141,7 @@ var rooms = map[string][]string{
 		"imports", "endphase", "recovery", "refresh", "requests", "execute", "step", "plan", "possible", "closure", "targeting", "access", "compare", "rooms",
 		"control",
 	},
-	"bench/internal": {"processes", "inprocess", "runner", "meter", "formats", "plots", "results"},
+	"bench/internal": {"processes", "inprocess", "runner", "meter", "profiles", "formats", "plots", "results"},
 }
 
 func TestRoomsImportThoseBelowThem(t *testing.T) {

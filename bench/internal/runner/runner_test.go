@@ -17,9 +17,9 @@ func TestContendersRunByTurnsAfterAWarmUp(t *testing.T) {
 	r := New(t.Context(), Settings{Runs: 2, Only: regexp.MustCompile(""), Log: io.Discard}, nil)
 	var order []string
 	contender := func(name string, seconds float64) Contender {
-		return Contender{Subject: name, Probe: func(context.Context) (meter.Reading, error) {
+		return Contender{Subject: name, Probe: func(context.Context, meter.Run) (meter.Reading, error) {
 			order = append(order, name)
-			return meter.Reading{results.Time: seconds}, nil
+			return meter.Reading{Values: map[results.Metric]float64{results.Time: seconds}}, nil
 		}}
 	}
 	require.NoError(t, r.Measure(t.Context(), results.Key{Case: "c", Size: 10}, contender("a", 2), contender("b", 5)))
@@ -31,7 +31,7 @@ func TestContendersRunByTurnsAfterAWarmUp(t *testing.T) {
 
 func TestACaseThatFailsNamesWhoFailed(t *testing.T) {
 	r := New(t.Context(), Settings{Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard}, nil)
-	err := r.Measure(t.Context(), results.Key{Case: "c", Shape: "wide"}, Contender{Subject: "a", Probe: func(context.Context) (meter.Reading, error) {
+	err := r.Measure(t.Context(), results.Key{Case: "c", Shape: "wide"}, Contender{Subject: "a", Probe: func(context.Context, meter.Run) (meter.Reading, error) {
 		return nil, errors.New("no room")
 	}})
 	require.EqualError(t, err, "c wide, a: no room")
