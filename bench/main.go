@@ -274,6 +274,7 @@ func parseFlags(args []string, log io.Writer) (*flags, error) {
 	set.StringVar(&f.compare, "compare", "", "compare with this JSON file; the exit status is 1 if a figure is worse by more than chance explains")
 	set.StringVar(&f.plots, "plots", "", "draw pictures into this folder")
 	set.StringVar(&f.profiles, "profiles", "", "profile further runs of each case and contender into this folder")
+	set.DurationVar(&f.ProfileFor, "profile-for", 2*time.Second, "how long the profiled runs of each contender take together")
 	set.StringVar(&f.trace, "trace", "", "write a trace of Go's runtime while cases run in process")
 	columns := set.String("columns", "main", "columns of tables: main or all")
 	if err := set.Parse(args); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,12 +120,13 @@ func Quantity(m results.Metric, v float64) string {
 
 func seconds(v float64) string {
 	d := time.Duration(v * float64(time.Second))
-	for unit := time.Duration(1000); unit <= time.Second; unit *= 1000 {
-		if d < 1000*unit || unit == time.Second {
-			return d.Round(unit / 100).String()
-		}
+	switch {
+	case d >= time.Second: // no minutes: the least and the most are in the same unit
+		return strconv.FormatFloat(math.Round(100*v)/100, 'g', max(4, len(strconv.Itoa(int(v)))), 64) + "s"
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond / 100).String()
 	}
-	return d.String()
+	return d.Round(time.Microsecond / 100).String()
 }
 
 func scaled(v, by float64) string {

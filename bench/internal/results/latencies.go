@@ -16,17 +16,17 @@ type Latencies struct {
 }
 
 const (
-	shortest = int64(time.Microsecond)
-	longest  = int64(time.Hour)
-	digits   = 3
+	shortestWait = time.Microsecond
+	longestWait  = time.Hour
+	digits       = 3
 )
 
 // Record adds a value. One that is out of bounds counts as the bound.
 func (l *Latencies) Record(d time.Duration) {
 	if l.counts == nil {
-		l.counts = hdrhistogram.New(shortest, longest, digits)
+		l.counts = hdrhistogram.New(int64(shortestWait), int64(longestWait), digits)
 	}
-	_ = l.counts.RecordValue(min(max(int64(d), shortest), longest)) // it is within the bounds
+	_ = l.counts.RecordValue(int64(min(max(d, shortestWait), longestWait))) // it is within the bounds
 }
 
 // Add adds the values of another distribution.
@@ -35,7 +35,7 @@ func (l *Latencies) Add(other *Latencies) {
 		return
 	}
 	if l.counts == nil {
-		l.counts = hdrhistogram.New(shortest, longest, digits)
+		l.counts = hdrhistogram.New(int64(shortestWait), int64(longestWait), digits)
 	}
 	l.counts.Merge(other.counts)
 }
@@ -76,19 +76,19 @@ func (l *Latencies) Bars() []Bar {
 		return nil
 	}
 	var bars []Bar
-	from, to := int64(0), shortest
+	from, to := shortestWait/2, shortestWait
 	for _, b := range l.counts.Distribution() {
 		if b.Count == 0 {
 			continue
 		}
-		for b.From > to {
+		for time.Duration(b.From) > to {
 			if len(bars) > 0 {
-				bars = append(bars, Bar{From: time.Duration(to), To: time.Duration(2 * to)})
+				bars = append(bars, Bar{From: to, To: 2 * to})
 			}
 			from, to = to, 2*to
 		}
 		if len(bars) == 0 {
-			bars = append(bars, Bar{From: time.Duration(from), To: time.Duration(to)})
+			bars = append(bars, Bar{From: from, To: to})
 		}
 		bars[len(bars)-1].Count += b.Count
 	}

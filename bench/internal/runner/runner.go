@@ -25,6 +25,7 @@ type Settings struct {
 	Dependents int            // of a replaced hub
 	Checkpoint int            // size of the state that is read in megabytes; 0 for none
 	Only       *regexp.Regexp // matches names of cases
+	ProfileFor time.Duration  // how long the profiled runs of a contender take together
 	Log        io.Writer      // receives the names of running cases
 }
 
@@ -187,21 +188,18 @@ func keep(of *results.Result, reading meter.Reading) {
 	}
 }
 
-// The profile of a contender is of so many runs that the sampler, which looks a hundred times a second, has seen enough.
-const (
-	enoughSeconds = 2.0
-	mostProfiled  = 200
-)
+// patience is how many times as long as it is to be profiled a contender may take with what is not measured, before it is left.
+const patience = 3
 
-// profile profiles further runs of each contender, which are in no figure.
+// profile profiles further runs of each contender, which are in no figure, until they have taken long enough.
 func (r *Runner) profile(ctx context.Context, k results.Key, contenders []Contender) error {
 	if r.Profiles == "" {
 		return nil
 	}
 	for _, c := range contenders {
 		p := profiles.New(k.Of(c.Subject))
-		seconds := 0.0
-		for runs := 0; seconds < enoughSeconds && runs < mostProfiled; runs++ {
+		began, seconds := time.Now(), 0.0
+		for p.Empty() || seconds < r.ProfileFor.Seconds() && time.Since(began) < patience*r.ProfileFor {
 			reading, err := c.Probe(ctx, meter.Run{Profile: p})
 			if err != nil {
 				return fmt.Errorf("%s, %s, with a profile: %w", k.Name(), c.Subject, err)
