@@ -51,9 +51,9 @@ func documented(t *testing.T) [][]string {
 
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	tier.Slow(t, "whole processes")
-	file := filepath.Join(t.TempDir(), "results", "bench.json")
+	file, profiles := filepath.Join(t.TempDir(), "results", "bench.json"), t.TempDir()
 	var table bytes.Buffer
-	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file}
+	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file, "-profiles", profiles, "-profile-for", "1ms"}
 	require.NoError(t, command(t.Context(), args, &table, io.Discard))
 
 	r, err := results.Read(file)
@@ -67,7 +67,16 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		for m, s := range of.Runs {
 			require.Len(t, s, 1, "%s %s", of.Name(), m)
 		}
+		if of.Case != "memory at the end of an update" { // which has no times
+			require.NotEmpty(t, r.Baseline(of.Key), "%s: each case has a baseline on every machine", of.Name())
+		}
+		if strings.HasPrefix(of.Case, "engine ") {
+			require.NotEmpty(t, of.Timeline, of.Name())
+		}
 	}
+	found := r.Find(results.Key{Case: "process update thin", Shape: shape.Wide, Size: 3, Subject: results.Sluice})
+	require.NotNil(t, found)
+	require.EqualValues(t, 3, found.Latencies.Count(), "a thin program says how long it waited")
 	for _, s := range shape.Simple() {
 		for _, name := range []string{"preview sdk", "preview thin", "update thin", "update same thin", "destroy thin"} {
 			require.Contains(t, cases, "process "+name+" "+s)
@@ -92,6 +101,13 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		"memory at the end of an update wide", "replace a hub, preview hub 20ms", "replace a hub, update hub 20ms",
 	} {
 		require.Contains(t, cases, name)
+	}
+
+	for _, name := range []string{
+		"process-preview-sdk_wide_3_sluice.cpu.pb.gz", "process-preview-sdk_wide_3_floor.mem.pb.gz", "process-update-drawn_3_undrawn.cpu.pb.gz",
+		"engine-destroy_chain_3_channels.cpu.pb.gz", "read-a-checkpoint_809_sluice.mem.pb.gz",
+	} {
+		require.FileExists(t, filepath.Join(profiles, name))
 	}
 
 	for _, args := range documented(t) {

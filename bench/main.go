@@ -209,7 +209,10 @@ func (f *flags) measure(ctx context.Context, log io.Writer) (report *results.Rep
 	err = cases()
 	r.Report.Duration = (before + time.Since(began)).Round(time.Second).String()
 	if len(r.Report.Results) == 0 {
-		return r.Report, errors.Join(err, ctx.Err())
+		if ctx.Err() != nil {
+			err = errors.New("interrupted before a case had ended: there are no results")
+		}
+		return r.Report, err
 	}
 	if writeErr := r.Report.Write(r.File); writeErr != nil {
 		return r.Report, errors.Join(err, writeErr)

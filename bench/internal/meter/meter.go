@@ -173,6 +173,7 @@ func Process(ctx context.Context, run Run, cmd *exec.Cmd) (Reading, error) {
 // ProcessOnTerminal measures a process on a pseudo-terminal of 120 by 40 cells. Its output is read. A timeline has the memory of the process alone.
 func ProcessOnTerminal(ctx context.Context, run Run, cmd *exec.Cmd) (Reading, error) {
 	return process(ctx, run, cmd, func(output io.Writer, started func()) error {
+		cmd.SysProcAttr = nil // it leads a session
 		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
 		if err != nil {
 			return err

@@ -13,18 +13,23 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // workbench is a temporary directory with the executables and the projects for measuring processes.
 type workbench struct {
 	directory string
+
+	mu          sync.Mutex    // guards the rest
+	interrupted []*os.Process // leaders of groups that were interrupted
 }
 
 const modulePath = "github.com/sluice-iac/sluice"
@@ -65,13 +70,20 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 // patience is how long a process has to end after an interrupt, before it is killed.
 const patience = 10 * time.Second
 
-// started returns a process that is interrupted when the context ends, so that it can remove what it has made. Its own temporary files are in the
-// workbench.
+// started returns a process that leads a group. The group is interrupted when the context ends, so that it can remove what it has made. Its own
+// temporary files are in the workbench.
 func (b *workbench) started(ctx context.Context, executable string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.WaitDelay = patience
 	if runtime.GOOS != "windows" { // which has no interrupts between processes
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		leads(cmd)
+		cmd.Cancel = func() error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.interrupted = append(b.interrupted, cmd.Process)
+			process.InterruptGroup(cmd.Process)
+			return nil
+		}
 	}
 	cmd.Env = b.temporary(os.Environ())
 	return cmd
@@ -89,7 +101,20 @@ func (b *workbench) temporary(environment []string) []string {
 	return append(environment, "TMPDIR="+folder, "GOTMPDIR="+folder)
 }
 
-func (b *workbench) close() { _ = os.RemoveAll(b.directory) }
+// close ends what an interrupted process has left, such as the linker of a build, and removes everything.
+func (b *workbench) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, leader := range b.interrupted {
+		process.KillGroup(leader)
+	}
+	for range 20 { // a process that is ending may still make a file
+		if os.RemoveAll(b.directory) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
 
 func (b *workbench) executable(name string) string {
 	if runtime.GOOS == "windows" {
