@@ -65,8 +65,10 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 		return err
 	}
 	unfinished := err
-	if err := formats.Write(out, f.format, report, f.layout); err != nil {
-		return err
+	if f.compare == "" || f.format != "table" || unfinished != nil {
+		if err := formats.Write(out, f.format, report, f.layout); err != nil {
+			return err
+		}
 	}
 	if unfinished != nil {
 		return unfinished
@@ -81,11 +83,18 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if f.compare == "" {
 		return nil
 	}
+	if f.format != "table" { // which another program reads
+		out = log
+	}
+	return f.comparison(out, report)
+}
+
+// comparison compares a report with an older one.
+func (f *flags) comparison(out io.Writer, report *results.Report) error {
 	older, err := results.Read(f.compare)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out)
 	losses, err := formats.Compare(out, older, report, f.layout)
 	if err == nil && losses > 0 {
 		err = fmt.Errorf("%d figures are worse than in %s by more than chance explains", losses, f.compare)

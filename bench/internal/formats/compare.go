@@ -15,6 +15,8 @@ type comparison struct {
 	older, newer     *results.Report
 	compared, losses int
 	few              bool
+	all              bool     // unchanged figures are shown too
+	unchanged        int      // figures that are not shown
 	unbased          []string // cases whose times have no baseline in both reports
 }
 
@@ -27,8 +29,8 @@ func Compare(w io.Writer, older, newer *results.Report, l Layout) (losses int, e
 			orUnknown(older.Machine.Processor), older.Machine.Processors, orUnknown(newer.Machine.Processor), newer.Machine.Processors))
 	}
 	fmt.Fprintf(w, "commit %s → %s\n", short(older.Commit), short(newer.Commit))
-	wrapped(w, l.Width, 2, "Times are compared by their ratio to the baseline of the same report, counts and sizes as they are.")
-	c := &comparison{older: older, newer: newer}
+	wrapped(w, l.Width, 2, "Times are compared by their ratio to the baseline of the same report, counts and sizes as they are. Chance explains what is marked with ~.")
+	c := &comparison{older: older, newer: newer, all: l.All}
 	for _, name := range caseNames(newer) {
 		g := grid{names: []string{"who", "size", "figure", "old", "new", "change", "p", ""}, repeated: 3, left: 1}
 		for i := range newer.Results {
@@ -59,6 +61,10 @@ func Compare(w io.Writer, older, newer *results.Report, l Layout) (losses int, e
 	}
 	if c.compared == 0 {
 		return 0, fmt.Errorf("the reports have no figure in common")
+	}
+	if c.unchanged > 0 {
+		fmt.Fprintln(w)
+		wrapped(w, l.Width, 2, fmt.Sprintf("%d other figures have not changed: -columns all shows them.", c.unchanged))
 	}
 	if c.few {
 		fmt.Fprintln(w)
@@ -100,7 +106,12 @@ func (c *comparison) rows(now *results.Result) [][]string {
 		c.compared++
 		change := results.Compare(old, new)
 		c.few = c.few || change.TooFew && change.Old != change.New
-		rows = append(rows, row(figure, show(change.Old), show(change.New), fmt.Sprintf("%+.1f %%", 100*(change.Ratio()-1)), fmt.Sprintf("%.3f", change.P), c.note(now, m, change)))
+		note := c.note(now, m, change)
+		if note == "~" && !c.all && m != results.Time && m != results.Work && m != results.Allocs {
+			c.unchanged++
+			continue
+		}
+		rows = append(rows, row(figure, show(change.Old), show(change.New), fmt.Sprintf("%+.1f %%", 100*(change.Ratio()-1)), fmt.Sprintf("%.3f", change.P), note))
 	}
 	return rows
 }

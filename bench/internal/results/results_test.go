@@ -201,6 +201,11 @@ func TestEstimatesAreThoseOfTheNewestReportOrOfAnotherSize(t *testing.T) {
 	require.Equal(t, 4*4000*time.Second, took, "twice as large and twice as often as in the newest report")
 	_, known = h.Estimate(Key{Case: "other", Size: 10}, 3)
 	require.False(t, known)
+	took, known = h.Estimate(Key{Case: "c", Shape: "chain", Size: 10}, 3)
+	require.True(t, known)
+	require.Equal(t, 80*time.Second, took, "another shape is better than nothing")
+	_, known = h.Estimate(Key{Case: "c", Latency: "20ms", Size: 10}, 3)
+	require.False(t, known)
 }
 
 func TestAReportIsReadAsItWasWritten(t *testing.T) {
