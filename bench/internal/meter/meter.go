@@ -71,10 +71,11 @@ func Function(ctx context.Context, run Run, f func(ctx context.Context) error) (
 	values := map[results.Metric]float64{
 		results.Time: took.Seconds(), results.Allocated: float64(after.TotalAlloc - before.TotalAlloc), results.Allocs: float64(after.Mallocs - before.Mallocs),
 		results.Peak: max(0, p.most.Memory-p.before.Memory), results.Goroutines: max(0, p.most.Goroutines-p.before.Goroutines),
-		results.Collected: p.most.Collections - p.before.Collections, results.Collector: p.most.Collector - p.before.Collector,
+		results.Collected: p.most.Collections - p.before.Collections,
 	}
 	if work > 0 {
 		values[results.Work] = work.Seconds()
+		values[results.Collector] = p.collector() * work.Seconds()
 	}
 	if now := writtenSoFar(); written >= 0 && now >= written {
 		values[results.Written] = float64(now - written)
@@ -87,6 +88,7 @@ type peaks struct {
 	began        time.Time
 	samples      []metrics.Sample
 	before, most results.Moment
+	busyBefore   float64           // see [peaks.busy]
 	timeline     *results.Timeline // nil if the moments are not kept
 }
 
@@ -95,12 +97,14 @@ func sampled() []metrics.Sample {
 	return []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/sched/goroutines:goroutines"},
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}, {Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"},
 	}
 }
 
 func newPeaks(timeline bool) *peaks {
 	p := &peaks{began: time.Now(), samples: sampled()}
 	p.before = p.now()
+	p.busyBefore = p.busy()
 	p.before.Goroutines++ // one of them samples
 	p.most = p.before
 	if timeline {
@@ -116,6 +120,19 @@ func (p *peaks) now() results.Moment {
 		At: time.Since(p.began).Seconds(), Memory: whole(0) + whole(1), Goroutines: whole(2), Live: whole(3), Goal: whole(4), Collections: whole(5),
 		Collector: p.samples[6].Value.Float64(),
 	}
+}
+
+// busy is the processor time that the runtime did not count as idle, in the sample taken last. It counts the time by the clock in which its threads
+// should have run: on a busy machine that is more than the system gave them.
+func (p *peaks) busy() float64 { return p.samples[7].Value.Float64() - p.samples[8].Value.Float64() }
+
+// collector is the share of the collector in the processor time, from 0 to 1. The runtime counts both when a collection ends.
+func (p *peaks) collector() float64 {
+	busy := p.busy() - p.busyBefore
+	if busy <= 0 {
+		return 0
+	}
+	return min(1, (p.most.Collector-p.before.Collector)/busy)
 }
 
 func (p *peaks) look() {

@@ -10,7 +10,8 @@ type Moment struct {
 	Live       float64 `json:"live,omitempty"`
 	Goal       float64 `json:"goal,omitempty"`
 	Goroutines float64 `json:"goroutines,omitempty"`
-	// Collections is how often the collector has ended since the beginning, and Collector is the processor time in seconds that it used.
+	// Collections is how often the collector has ended since the beginning, and Collector is the processor time in seconds that it used, as Go's runtime
+	// estimates it: on a busy machine it is too high.
 	Collections float64 `json:"collections,omitempty"`
 	Collector   float64 `json:"collector,omitempty"`
 }
