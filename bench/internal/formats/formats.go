@@ -52,7 +52,11 @@ func Write(w io.Writer, form string, r *results.Report, l Layout) error {
 
 // heading describes the conditions of the figures in a table.
 func heading(r *results.Report) []string {
-	return slices.Insert(circumstances(r), 1, "medians of "+strconv.Itoa(runs(r))+" runs (least–most)")
+	measured := "a single run of each"
+	if n := runs(r); n > 1 {
+		measured = fmt.Sprintf("medians of %d runs (least–most)", n)
+	}
+	return slices.Insert(circumstances(r), 1, measured)
 }
 
 // circumstances describes what was measured, and where.
