@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/bench/internal/inprocess"
@@ -50,9 +51,9 @@ func documented(t *testing.T) [][]string {
 
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	tier.Slow(t, "whole processes")
-	file := filepath.Join(t.TempDir(), "results", "bench.json")
+	file, profiles := filepath.Join(t.TempDir(), "results", "bench.json"), t.TempDir()
 	var table bytes.Buffer
-	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file}
+	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file, "-profiles", profiles, "-profile-for", "1ms"}
 	require.NoError(t, command(t.Context(), args, &table, io.Discard))
 
 	r, err := results.Read(file)
@@ -66,7 +67,16 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		for m, s := range of.Runs {
 			require.Len(t, s, 1, "%s %s", of.Name(), m)
 		}
+		if of.Case != "memory at the end of an update" { // which has no times
+			require.NotEmpty(t, r.Baseline(of.Key), "%s: each case has a baseline on every machine", of.Name())
+		}
+		if strings.HasPrefix(of.Case, "engine ") {
+			require.NotEmpty(t, of.Timeline, of.Name())
+		}
 	}
+	found := r.Find(results.Key{Case: "process update thin", Shape: shape.Wide, Size: 3, Subject: results.Sluice})
+	require.NotNil(t, found)
+	require.EqualValues(t, 3, found.Latencies.Count(), "a thin program says how long it waited")
 	for _, s := range shape.Simple() {
 		for _, name := range []string{"preview sdk", "preview thin", "update thin", "update same thin", "destroy thin"} {
 			require.Contains(t, cases, "process "+name+" "+s)
@@ -91,6 +101,15 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		"memory at the end of an update wide", "replace a hub, preview hub 20ms", "replace a hub, update hub 20ms",
 	} {
 		require.Contains(t, cases, name)
+	}
+
+	for _, name := range []string{
+		"process-preview-sdk_wide_3_sluice.cpu.pb.gz", "process-preview-sdk_wide_3_floor.mem.pb.gz", "process-update-drawn_3_undrawn.cpu.pb.gz",
+		"engine-destroy_chain_3_channels.cpu.pb.gz", "read-a-checkpoint_*_sluice.mem.pb.gz",
+	} {
+		found, err := filepath.Glob(filepath.Join(profiles, name))
+		require.NoError(t, err)
+		require.Len(t, found, 1, name)
 	}
 
 	for _, args := range documented(t) {
@@ -119,44 +138,64 @@ func TestWhatMatchesNothingIsAnError(t *testing.T) {
 
 func TestReportsAreComparedDrawnAndProfiled(t *testing.T) {
 	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
-	file, plots, cpu, memory, trace := at("r.json"), at("plots"), at("cpu"), at("memory"), at("trace")
+	file, plots, profiles, trace := at("r.json"), at("plots"), at("profiles"), at("trace")
 	args := []string{
 		"-sizes", "2,4", "-runs", "1", "-shapes", "wide", "-only", "engine preview new", "-out", file,
-		"-plots", plots, "-cpuprofile", cpu, "-memprofile", memory, "-trace", trace, "-format", "benchstat",
+		"-plots", plots, "-trace", trace, "-format", "benchstat",
 	}
 	var printed, log bytes.Buffer
 	require.NoError(t, command(t.Context(), args, &printed, &log))
 	require.Contains(t, printed.String(), "BenchmarkEnginePreviewNew/shape=wide/resources=2/who=sluice")
 	require.FileExists(t, filepath.Join(plots, "index.html"))
-	for _, f := range []string{cpu, memory, trace} {
-		info, err := os.Stat(f)
-		require.NoError(t, err)
-		require.Positive(t, info.Size())
-	}
-	log.Reset()
-	require.NoError(t, command(t.Context(), []string{"-in", file, "-compare", file, "-format", "csv"}, io.Discard, &log))
-	require.Contains(t, log.String(), "allocs/op")
+	require.FileExists(t, filepath.Join(plots, "engine-preview-new-wide-4_waits.svg"))
+	info, err := os.Stat(trace)
+	require.NoError(t, err)
+	require.Positive(t, info.Size())
+	printed.Reset()
+	require.NoError(t, command(t.Context(), []string{"-in", file, "-compare", file}, &printed, io.Discard))
+	require.Contains(t, printed.String(), "sec/op ÷ channels")
+	require.Contains(t, printed.String(), "allocs/op")
 
-	// The same, but ten times as slow.
+	// A profile has labels.
+	args = []string{"-sizes", "2", "-runs", "1", "-shapes", "wide", "-only", "engine update new", "-out", at("p.json"), "-profiles", profiles, "-profile-for", "1ms"}
+	log.Reset()
+	require.NoError(t, command(t.Context(), args, io.Discard, &log))
+	require.Contains(t, log.String(), "4 profiles are in "+profiles)
+	for _, who := range []string{results.Sluice, results.Channels} {
+		text, err := os.ReadFile(filepath.Join(profiles, "engine-update-new_wide_2_"+who+".mem.pb.gz"))
+		require.NoError(t, err)
+		p, err := profile.ParseData(text)
+		require.NoError(t, err)
+		for _, s := range p.Sample {
+			require.Equal(t, map[string][]string{"case": {"engine update new"}, "shape": {"wide"}, "resources": {"2"}, "who": {who}}, s.Label)
+		}
+	}
+
+	// The same, but ten times as slow, beside a baseline that is not.
 	slower, err := results.Read(file)
 	require.NoError(t, err)
 	faster, err := results.Read(file)
 	require.NoError(t, err)
 	for i := range slower.Results {
+		if slower.Results[i].Subject != results.Sluice {
+			slower.Results[i].Runs = map[results.Metric]results.Sample{results.Time: {1, 1.1, 1.2, 1.3, 1.4}}
+			faster.Results[i].Runs = slower.Results[i].Runs
+			continue
+		}
 		slower.Results[i].Runs = map[results.Metric]results.Sample{results.Time: {10, 11, 12, 13, 14}}
 		faster.Results[i].Runs = map[results.Metric]results.Sample{results.Time: {1, 1.1, 1.2, 1.3, 1.4}}
 	}
 	one, other := at("faster.json"), at("slower.json")
 	require.NoError(t, faster.Write(one))
 	require.NoError(t, slower.Write(other))
-	require.ErrorContains(t, command(t.Context(), []string{"-in", other, "-compare", one}, io.Discard, io.Discard), "4 figures are worse")
+	require.ErrorContains(t, command(t.Context(), []string{"-in", other, "-compare", one}, io.Discard, io.Discard), "2 figures are worse")
 	require.NoError(t, command(t.Context(), []string{"-in", one, "-compare", other}, io.Discard, io.Discard))
 }
 
 func TestUnusableFlagsAreRefused(t *testing.T) {
 	for name, args := range map[string][]string{
 		"size": {"-sizes", "many"}, "no size": {"-sizes", "0"}, "too large": {"-sizes", "1000001"}, "shape": {"-shapes", "ring"}, "runs": {"-runs", "0"},
-		"pattern": {"-only", "("}, "operation": {"-operations", "undo"}, "latency": {"-latencies", "slow"}, "format": {"-format", "pdf"}, "argument": {"extra"},
+		"pattern": {"-only", "("}, "operation": {"-operations", "undo"}, "latency": {"-latencies", "slow"}, "format": {"-format", "pdf"}, "columns": {"-columns", "some"}, "argument": {"extra"},
 		"no such file": {"-in", "no-such-file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/sluice-iac/sluice/bench/internal/formats"
 	"github.com/sluice-iac/sluice/bench/internal/inprocess"
 	"github.com/sluice-iac/sluice/bench/internal/plots"
@@ -40,8 +42,9 @@ func main() {
 type flags struct {
 	runner.Settings
 	format, out, in, compare, plots, resume string
+	profiles, trace                         string
 	list                                    bool
-	profiles                                profiles
+	layout                                  formats.Layout
 
 	arguments []string        // as they were given, or as those of the resumed report with them
 	resumed   *results.Report // nil for a new one
@@ -53,6 +56,7 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
+	f.layout.Width = width(out)
 	if f.list {
 		return f.listCases(ctx, out)
 	}
@@ -61,8 +65,10 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 		return err
 	}
 	unfinished := err
-	if err := formats.Write(out, f.format, report); err != nil {
-		return err
+	if f.compare == "" || f.format != "table" || unfinished != nil {
+		if err := formats.Write(out, f.format, report, f.layout); err != nil {
+			return err
+		}
 	}
 	if unfinished != nil {
 		return unfinished
@@ -77,16 +83,39 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if f.compare == "" {
 		return nil
 	}
+	if f.format != "table" { // which another program reads
+		out = log
+	}
+	return f.comparison(out, report)
+}
+
+// comparison compares a report with an older one.
+func (f *flags) comparison(out io.Writer, report *results.Report) error {
 	older, err := results.Read(f.compare)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(log)
-	losses, err := formats.Compare(log, older, report)
+	losses, err := formats.Compare(out, older, report, f.layout)
 	if err == nil && losses > 0 {
 		err = fmt.Errorf("%d figures are worse than in %s by more than chance explains", losses, f.compare)
 	}
 	return err
+}
+
+// widthOfOthers is the width of lines that are not written to a terminal.
+const widthOfOthers = 80
+
+// width returns how many cells the lines of an output may have: those of a terminal, or what COLUMNS says.
+func width(out io.Writer) int {
+	if f, ok := out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
+		return w
+	}
+	return widthOfOthers
 }
 
 // history is the folder of the reports.
@@ -97,7 +126,7 @@ func (f *flags) report(ctx context.Context, log io.Writer) (*results.Report, err
 	if f.in != "" {
 		return results.Read(f.in)
 	}
-	stop, err := f.profiles.start()
+	stop, err := startTrace(f.trace)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +141,8 @@ func (f *flags) runner(ctx context.Context) (r *runner.Runner, cases func() erro
 	if f.resumed != nil {
 		r.History = append(r.History, f.resumed)
 	}
-	p := processes.New(ctx, r)
+	r.Profiles = f.profiles
+	p := processes.New(r)
 	return r, func() error {
 		for _, of := range []func(context.Context, *runner.Runner) error{p.Measure, inprocess.Matrix, inprocess.Extras} {
 			if err := of(ctx, r); err != nil {
@@ -188,7 +218,10 @@ func (f *flags) measure(ctx context.Context, log io.Writer) (report *results.Rep
 	err = cases()
 	r.Report.Duration = (before + time.Since(began)).Round(time.Second).String()
 	if len(r.Report.Results) == 0 {
-		return r.Report, errors.Join(err, ctx.Err())
+		if ctx.Err() != nil {
+			err = errors.New("interrupted before a case had ended: there are no results")
+		}
+		return r.Report, err
 	}
 	if writeErr := r.Report.Write(r.File); writeErr != nil {
 		return r.Report, errors.Join(err, writeErr)
@@ -200,6 +233,9 @@ func (f *flags) measure(ctx context.Context, log io.Writer) (report *results.Rep
 		return r.Report, fmt.Errorf("%w\n%d of %d cases are in %s; -resume %s measures the others", err, r.Report.Cases(), r.Report.Planned, r.File, r.File)
 	}
 	fmt.Fprintf(log, "%s has all figures\n", r.File)
+	if r.Profiled > 0 {
+		fmt.Fprintf(log, "%d profiles are in %s: go tool pprof shows them\n", r.Profiled, f.profiles)
+	}
 	return r.Report, nil
 }
 
@@ -249,9 +285,10 @@ func parseFlags(args []string, log io.Writer) (*flags, error) {
 	set.BoolVar(&f.list, "list", false, "print the cases that would be measured, and how long they take, as far as it is known")
 	set.StringVar(&f.compare, "compare", "", "compare with this JSON file; the exit status is 1 if a figure is worse by more than chance explains")
 	set.StringVar(&f.plots, "plots", "", "draw pictures into this folder")
-	set.StringVar(&f.profiles.cpu, "cpuprofile", "", "write a CPU profile of what runs in process")
-	set.StringVar(&f.profiles.memory, "memprofile", "", "write a profile of what was allocated in process")
-	set.StringVar(&f.profiles.trace, "trace", "", "write a trace of Go's runtime")
+	set.StringVar(&f.profiles, "profiles", "", "profile further runs of each case and contender into this folder")
+	set.DurationVar(&f.ProfileFor, "profile-for", 2*time.Second, "how long the profiled runs of each contender take together")
+	set.StringVar(&f.trace, "trace", "", "write a trace of Go's runtime while cases run in process")
+	columns := set.String("columns", "main", "columns of tables: main or all")
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}
@@ -261,7 +298,10 @@ func parseFlags(args []string, log io.Writer) (*flags, error) {
 	if f.in != "" && (f.resume != "" || f.list) {
 		return nil, errors.New("-in measures nothing: -resume and -list cannot be used with it")
 	}
-	var errs [6]error
+	var errs [7]error
+	if f.layout.All = *columns == "all"; !f.layout.All && *columns != "main" {
+		errs[6] = fmt.Errorf("-columns is main or all, not %q", *columns)
+	}
 	f.Sizes, errs[0] = numbers(*sizes)
 	f.Shapes, errs[1] = some("-shapes", *shapes, shape.All())
 	f.Operations, errs[2] = some("-operations", *operations, inprocess.Operations())

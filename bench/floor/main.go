@@ -2,7 +2,7 @@
 // passes each registration to the plugin's Check and Create, and answers. It has no state, order, aliases or events. A
 // server of the same program with the same plugin can do little less.
 //
-//	floor [-up] <plugin executable> <program executable> [<argument of the program> ...]
+//	floor [-up] [-delay 10ms] [-profiling PREFIX] <plugin executable> <program executable> [<argument of the program> ...]
 //
 // In the arguments "{monitor}" stands for the address of the monitor.
 package main
@@ -17,9 +17,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sourcegraph/conc"
@@ -32,21 +35,53 @@ const project, stack = "bench", "dev"
 
 func main() {
 	up := flag.Bool("up", false, "create the resources instead of previewing")
+	delay := flag.Duration("delay", 0, "how long each call of the plugin takes")
+	profiling := flag.String("profiling", "", "write profiles to PREFIX.PID.cpu and PREFIX.PID.mem")
 	flag.Parse()
 	if flag.NArg() < 2 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(context.Background(), flag.Arg(0), flag.Args()[1:], !*up); err != nil {
+	err := profiled(*profiling, func() error { return run(context.Background(), flag.Arg(0), *delay, flag.Args()[1:], !*up) })
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, plugin string, program []string, preview bool) error {
+// profiled profiles f; the prefix "" only calls it.
+func profiled(prefix string, f func() error) error {
+	if prefix == "" {
+		return f()
+	}
+	stem := fmt.Sprintf("%s.%d", prefix, os.Getpid())
+	cpu, err := os.Create(stem + ".cpu")
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return errors.Join(err, cpu.Close())
+	}
+	err = f()
+	pprof.StopCPUProfile()
+	err = errors.Join(err, cpu.Close())
+	memory, memoryErr := os.Create(stem + ".mem")
+	if memoryErr != nil {
+		return errors.Join(err, memoryErr)
+	}
+	runtime.GC() // a profile has what was allocated before the last collection
+	return errors.Join(err, pprof.WriteHeapProfile(memory), memory.Close())
+}
+
+// environment is that of the child processes. Their collectors do not report in the output of this one, if it is asked to report its own.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GODEBUG=") })
+}
+
+func run(ctx context.Context, plugin string, delay time.Duration, program []string, preview bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	provider, stop, err := startPlugin(ctx, plugin)
+	provider, stop, err := startPlugin(ctx, plugin, delay)
 	if err != nil {
 		return err
 	}
@@ -67,9 +102,9 @@ func run(ctx context.Context, plugin string, program []string, preview bool) err
 }
 
 // startPlugin starts the plugin and reads its port, which the plugin prints.
-func startPlugin(ctx context.Context, executable string) (pulumirpc.ResourceProviderClient, func(), error) {
+func startPlugin(ctx context.Context, executable string, delay time.Duration) (pulumirpc.ResourceProviderClient, func(), error) {
 	cmd := exec.CommandContext(ctx, executable)
-	cmd.Stderr = os.Stderr
+	cmd.Stderr, cmd.Env = os.Stderr, environment()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, nil, err
@@ -92,7 +127,8 @@ func startPlugin(ctx context.Context, executable string) (pulumirpc.ResourceProv
 		return nil, nil, err
 	}
 	client := pulumirpc.NewResourceProviderClient(conn)
-	if _, err := client.Configure(ctx, &pulumirpc.ConfigureRequest{Args: &structpb.Struct{}, AcceptSecrets: true}, grpc.WaitForReady(true)); err != nil {
+	config := &structpb.Struct{Fields: map[string]*structpb.Value{"delayMs": structpb.NewNumberValue(float64(delay.Milliseconds()))}}
+	if _, err := client.Configure(ctx, &pulumirpc.ConfigureRequest{Args: config, AcceptSecrets: true}, grpc.WaitForReady(true)); err != nil {
 		stop()
 		return nil, nil, err
 	}
@@ -105,7 +141,7 @@ func runProgram(ctx context.Context, program []string, address string, preview b
 		args[i] = strings.ReplaceAll(args[i], "{monitor}", address)
 	}
 	cmd := exec.CommandContext(ctx, executable, args...)
-	cmd.Env = append(os.Environ(), "PULUMI_MONITOR="+address, "PULUMI_ENGINE="+address, "PULUMI_PROJECT="+project, "PULUMI_STACK="+stack,
+	cmd.Env = append(environment(), "PULUMI_MONITOR="+address, "PULUMI_ENGINE="+address, "PULUMI_PROJECT="+project, "PULUMI_STACK="+stack,
 		"PULUMI_ORGANIZATION=organization", "PULUMI_CONFIG={}", "PULUMI_DRY_RUN="+strconv.FormatBool(preview), "PULUMI_PARALLEL=0")
 	output, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sourcegraph/conc/pool"
@@ -22,6 +24,7 @@ type caller struct {
 	shape   string
 	key     string                   // of the hub; "" if nothing is replaced
 	urns    []func() (string, error) // of the resources; each function waits for the registration
+	waited  []time.Duration          // for the answer of each resource
 }
 
 func withCalls(name string, size int) error {
@@ -30,7 +33,10 @@ func withCalls(name string, size int) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	c := &caller{monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, key: os.Getenv(shape.EnvKey), urns: make([]func() (string, error), size)}
+	c := &caller{
+		monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, key: os.Getenv(shape.EnvKey),
+		urns: make([]func() (string, error), size), waited: make([]time.Duration, size),
+	}
 	ctx := context.Background()
 	for i := range size {
 		c.urns[i] = sync.OnceValues(func() (string, error) { return c.register(ctx, i) })
@@ -45,8 +51,22 @@ func withCalls(name string, size int) error {
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	_, err = c.monitor.SignalAndWaitForShutdown(ctx, &emptypb.Empty{})
-	return err
+	if _, err := c.monitor.SignalAndWaitForShutdown(ctx, &emptypb.Empty{}); err != nil {
+		return err
+	}
+	return c.report(os.Getenv(shape.EnvLatencies))
+}
+
+// report writes how long each resource waited for its answer; "" writes nothing.
+func (c *caller) report(file string) error {
+	if file == "" {
+		return nil
+	}
+	var text strings.Builder
+	for _, d := range c.waited {
+		fmt.Fprintln(&text, d.Nanoseconds())
+	}
+	return os.WriteFile(file, []byte(text.String()), 0o644)
 }
 
 func (c *caller) register(ctx context.Context, i int) (string, error) {
@@ -70,9 +90,11 @@ func (c *caller) register(ctx context.Context, i int) (string, error) {
 		}
 		req.Object.Fields[input] = structpb.NewStringValue(value)
 	}
+	began := time.Now()
 	reply, err := c.monitor.RegisterResource(ctx, req)
 	if err != nil {
 		return "", fmt.Errorf("registering %s: %w", req.GetName(), err)
 	}
+	c.waited[i] = time.Since(began)
 	return reply.GetUrn(), nil
 }

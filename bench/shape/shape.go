@@ -150,6 +150,9 @@ const (
 	InputOfHub = "immutableHub"
 )
 
+// EnvLatencies is the file in which a [ClientThin] writes how many nanoseconds each resource waited for its answer, one in a line.
+const EnvLatencies = "BENCH_LATENCIES"
+
 // FromEnvironment returns the stack that a program process declares.
 func FromEnvironment() (name string, size int, err error) {
 	size, err = strconv.Atoi(os.Getenv(EnvSize))

@@ -72,7 +72,7 @@ var allowed = map[string][]string{
 	"internal":                     {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
 	// The parts of tests drive the whole engine, and code that is not a test does not import them.
 	"testing":  {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
-	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", cputime, "host"},
+	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
 	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host"},
 }
 
@@ -141,7 +141,7 @@ var rooms = map[string][]string{
 		"imports", "endphase", "recovery", "refresh", "requests", "execute", "step", "plan", "possible", "closure", "targeting", "access", "compare", "rooms",
 		"control",
 	},
-	"bench/internal": {"processes", "inprocess", "runner", "meter", "formats", "plots", "results"},
+	"bench/internal": {"processes", "inprocess", "runner", "meter", "profiles", "formats", "plots", "results"},
 }
 
 func TestRoomsImportThoseBelowThem(t *testing.T) {
@@ -176,8 +176,8 @@ var vocabulary = []string{
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the packages that declare them.
 // Package private protects their files like those of the library, packages excerpt, syntax and yamlfault show mistakes in settings like the
-// library's in programs, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, and counts the bytes
-// written to disks.
+// library's in programs, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, counts the bytes
+// written to disks, and ends what an interrupted process has left.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.folder() != "cmd" && p.folder() != "bench" {
@@ -187,7 +187,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 			own := relative(i)
 			shared := []string{private, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables}
 			if p.folder() == "bench" {
-				shared = append(shared, await, cputime, "state/store")
+				shared = append(shared, await, cputime, processes, "state/store")
 			}
 			if strings.Contains(own, "/") && folderOf(own) != p.folder() && !slices.Contains(vocabulary, own) && !slices.Contains(shared, own) {
 				t.Errorf("package %s must not import %s", p.path, own)

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -17,13 +17,25 @@ import (
 )
 
 // Names are the forms of a report.
-func Names() []string { return []string{"table", "json", "csv", "markdown", "benchstat"} }
+func Names() []string {
+	return []string{"table", "json", "csv", "markdown", "benchstat", "histograms", "timelines"}
+}
+
+// Layout is how a report is printed for people.
+type Layout struct {
+	Width int  // of lines, in cells
+	All   bool // all columns of a table, not only the main ones
+}
 
 // Write writes a report in a form.
-func Write(w io.Writer, form string, r *results.Report) error {
+func Write(w io.Writer, form string, r *results.Report, l Layout) error {
 	switch form {
 	case "table":
-		return table(w, r)
+		return table(w, r, l)
+	case "histograms":
+		return histograms(w, r, l)
+	case "timelines":
+		return timelines(w, r)
 	case "json":
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -38,20 +50,19 @@ func Write(w io.Writer, form string, r *results.Report) error {
 	return fmt.Errorf("there is no form %q: -format is one of %s", form, strings.Join(Names(), ", "))
 }
 
-// shown are the metrics of tables.
-func shown() []results.Metric {
-	return []results.Metric{results.Time, results.Work, results.Rate, results.Allocs, results.Peak, results.Syncs, results.Calls, results.P99}
-}
-
 // heading describes the conditions of the figures in a table.
 func heading(r *results.Report) []string {
-	return slices.Insert(circumstances(r), 1, "medians of "+strconv.Itoa(runs(r))+" runs (least–most)")
+	measured := "a single run of each"
+	if n := runs(r); n > 1 {
+		measured = fmt.Sprintf("medians of %d runs (least–most)", n)
+	}
+	return slices.Insert(circumstances(r), 1, measured)
 }
 
 // circumstances describes what was measured, and where.
 func circumstances(r *results.Report) []string {
 	m := r.Machine
-	lines := []string{fmt.Sprintf("commit %s, %s, %s, %s × %d", r.Commit, m.Go, m.System, orUnknown(m.Processor), m.Processors)}
+	lines := []string{fmt.Sprintf("commit %s, %s, %s, %s × %d", short(r.Commit), m.Go, m.System, orUnknown(m.Processor), m.Processors)}
 	if m.Load >= 0 {
 		lines[0] += fmt.Sprintf(", load %.2f for each", m.Load)
 	}
@@ -59,7 +70,7 @@ func circumstances(r *results.Report) []string {
 		lines = append(lines, "measured: "+strings.Join(list, ", "))
 	}
 	if len(r.Missing) > 0 {
-		lines = append(lines, "not on PATH, and therefore not measured: "+strings.Join(r.Missing, ", "))
+		lines = append(lines, "not on PATH, and so not measured: "+strings.Join(r.Missing, ", "))
 	}
 	return lines
 }
@@ -75,6 +86,12 @@ func versions(r *results.Report) []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// short shortens a commit, and keeps the words after it.
+func short(commit string) string {
+	hash, words, _ := strings.Cut(commit, " ")
+	return strings.TrimSpace(hash[:min(12, len(hash))] + " " + words)
 }
 
 func orUnknown(s string) string {
@@ -94,60 +111,10 @@ func runs(r *results.Report) int {
 	return most
 }
 
-// cells are the columns of a result in tables.
-func cells(r *results.Report, of *results.Result) []string {
-	size := ""
-	if of.Size > 0 {
-		size = strconv.Itoa(of.Size)
-	}
-	out := []string{of.Name(), size, of.Subject}
-	for _, m := range shown() {
-		out = append(out, sample(m, of.Runs[m]))
-	}
-	ideal := ""
-	if of.Ideal > 0 {
-		ideal = Quantity(results.Time, of.Ideal)
-	}
-	var verdicts []string
-	for _, t := range of.Targets {
-		if verdict, judged := r.Verdict(of, t); verdict != "" {
-			verdicts = append(verdicts, verdict+" "+target(t, judged))
-		}
-	}
-	return append(out, ideal, strings.Join(verdicts, ", "))
-}
-
-func target(t results.Target, judged float64) string {
-	if t.Versus == "" {
-		return fmt.Sprintf("%s ≤ %s", Quantity(t.Metric, judged), Quantity(t.Metric, t.AtMost))
-	}
-	return fmt.Sprintf("%.2f ≤ %.3g × %s", judged, t.AtMost, t.Versus)
-}
-
-func columns() []string {
-	out := []string{"case", "resources", "who"}
-	for _, m := range shown() {
-		out = append(out, string(m))
-	}
-	return append(out, "ideal", "target")
-}
-
-// sample formats the median of a metric, with the range for a time.
-func sample(m results.Metric, s results.Sample) string {
-	if len(s) == 0 {
-		return ""
-	}
-	if m != results.Time || len(s) == 1 {
-		return Quantity(m, s.Median())
-	}
-	least, most := s.Range()
-	return fmt.Sprintf("%s (%s–%s)", Quantity(m, s.Median()), Quantity(m, least), Quantity(m, most))
-}
-
 // Quantity writes a value of a metric for people.
 func Quantity(m results.Metric, v float64) string {
 	switch {
-	case m == results.Time || m == results.Work || m == results.P50 || m == results.P95 || m == results.P99:
+	case m.Timed() && m != results.Rate:
 		return seconds(v)
 	case m == results.Allocated || m == results.Peak || m == results.Written:
 		return scaled(v, 1024) + "B"
@@ -157,12 +124,13 @@ func Quantity(m results.Metric, v float64) string {
 
 func seconds(v float64) string {
 	d := time.Duration(v * float64(time.Second))
-	for unit := time.Duration(1000); unit <= time.Second; unit *= 1000 {
-		if d < 1000*unit || unit == time.Second {
-			return d.Round(unit / 100).String()
-		}
+	switch {
+	case d >= time.Second: // no minutes: the least and the most are in the same unit
+		return strconv.FormatFloat(math.Round(100*v)/100, 'g', max(4, len(strconv.Itoa(int(v)))), 64) + "s"
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond / 100).String()
 	}
-	return d.String()
+	return d.Round(time.Microsecond / 100).String()
 }
 
 func scaled(v, by float64) string {
@@ -174,87 +142,23 @@ func scaled(v, by float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64) + units[i]
 }
 
-func table(w io.Writer, r *results.Report) error {
-	for _, line := range heading(r) {
-		fmt.Fprintln(w, line)
-	}
-	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(columns(), "\t"))
-	for i := range r.Results {
-		fmt.Fprintln(t, strings.Join(cells(r, &r.Results[i]), "\t"))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	growth(w, r, "\n", "  ", "\n")
-	warnings(w, r, "\n", "  ", "\n")
-	return nil
-}
-
-func markdown(w io.Writer, r *results.Report) error {
-	row := func(cells []string) string {
-		for i := range cells {
-			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
-		}
-		return "| " + strings.Join(cells, " | ") + " |\n"
-	}
-	fmt.Fprintln(w, strings.Join(heading(r), "  \n"))
-	fmt.Fprint(w, "\n", row(columns()), "|", strings.Repeat("---|", len(columns())), "\n")
-	for i := range r.Results {
-		fmt.Fprint(w, row(cells(r, &r.Results[i])))
-	}
-	growth(w, r, "\n", "- ", "\n")
-	warnings(w, r, "\n", "- ", "\n")
-	return nil
-}
-
-// growth writes the growth of metrics, if several sizes were measured.
-func growth(w io.Writer, r *results.Report, before, mark, after string) {
-	for i, g := range r.Grown(Fitted()...) {
-		if i == 0 {
-			fmt.Fprint(w, before, "growth with the number of resources (1 is linear; R² says how well it fits)\n", before)
-		}
-		fmt.Fprintf(w, "%s%s, %s, %s: n^%.2f (R² %.3f) over %v%s", mark, g.Key.Name(), g.Key.Subject, g.Metric, g.Exponent, g.Fit, g.Sizes, after)
-	}
-}
-
-// Fitted are the metrics whose growth is shown.
-func Fitted() []results.Metric {
-	return []results.Metric{results.Time, results.Work, results.Allocs, results.Peak, results.Written, results.Calls}
-}
-
-func warnings(w io.Writer, r *results.Report, before, mark, after string) {
-	first := true
-	if cases, most := r.Busy(); cases > 0 {
-		fmt.Fprint(w, before, "warnings\n", before)
-		fmt.Fprintf(w, "%sthe machine was busy: other programs used up to %.0f %% of the processors in %d of %d cases; trust ratios, and measure again when it is quiet%s",
-			mark, 100*most, cases, r.Cases(), after)
-		first = false
-	}
-	for i := range r.Results {
-		for _, warning := range r.Results[i].Warnings {
-			if first {
-				fmt.Fprint(w, before, "warnings\n", before)
-				first = false
-			}
-			k := r.Results[i].Key
-			fmt.Fprintf(w, "%s%s (%d), %s: %s%s", mark, k.Name(), k.Size, k.Subject, warning, after)
-		}
-	}
-}
-
-// commas writes a line for each run of each metric.
+// commas writes a line for each run of each metric, with its ratio to the baseline's run beside it.
 func commas(w io.Writer, r *results.Report) error {
 	out := csv.NewWriter(w)
 	used := strings.Join(append([]string{r.Machine.Go}, versions(r)...), ", ")
-	all := [][]string{{"commit", "processor", "others", "versions", "case", "shape", "latency", "resources", "who", "metric", "run", "value"}}
+	all := [][]string{{"commit", "processor", "others", "versions", "case", "shape", "latency", "resources", "who", "metric", "run", "value", "ratio"}}
 	for i := range r.Results {
 		of := &r.Results[i]
 		for _, m := range results.Metrics() {
+			ratios := r.Ratios(of, m)
 			for n, v := range of.Runs[m] {
+				ratio := ""
+				if n < len(ratios) {
+					ratio = number(ratios[n])
+				}
 				all = append(all, []string{
 					r.Commit, r.Machine.Processor, number(of.Others), used, of.Case, of.Shape, of.Latency, strconv.Itoa(of.Size), of.Subject, string(m), strconv.Itoa(n + 1), number(v),
+					ratio,
 				})
 			}
 		}
@@ -286,6 +190,14 @@ func benchstat(w io.Writer, r *results.Report) error {
 				if s := of.Runs[m]; n < len(s) {
 					line.Values = append(line.Values, benchfmt.Value{Value: s[n], Unit: string(m)})
 				}
+			}
+			for _, m := range eachMetrics() {
+				if s := of.PerResource(m); n < len(s) {
+					line.Values = append(line.Values, benchfmt.Value{Value: s[n], Unit: perResource(m)})
+				}
+			}
+			if s := r.Ratios(of, results.Time); n < len(s) {
+				line.Values = append(line.Values, benchfmt.Value{Value: s[n], Unit: "ratio"})
 			}
 			if err := out.Write(&line); err != nil {
 				return err

@@ -5,8 +5,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchfmt"
@@ -28,28 +31,106 @@ func report(times ...float64) *results.Report {
 		r.Results = append(r.Results,
 			results.Result{
 				Key: k, Runs: map[results.Metric]results.Sample{results.Time: s, results.Allocs: {5}}, Ideal: 0.5,
-				Targets: []results.Target{{Metric: results.Time, Versus: results.Floor, AtMost: 2}}, Warnings: []string{"busy"},
+				Targets: []results.Target{{Metric: results.Time, Versus: results.Floor, AtMost: 2}},
 			},
-			results.Result{Key: k.Of(results.Floor), Runs: map[results.Metric]results.Sample{results.Time: {float64(n)}}})
+			results.Result{Key: k.Of(results.Floor), Runs: map[results.Metric]results.Sample{results.Time: slices.Repeat(results.Sample{float64(n)}, len(s))}})
 	}
 	return r
 }
 
+// narrow is a window of the usual width.
+var narrow = Layout{Width: 80}
+
 func written(t *testing.T, form string) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, form, report(1, 1.5, 3)))
+	require.NoError(t, Write(&b, form, report(1, 1.5, 3), narrow))
 	return b.String()
 }
 
 func TestATableHasFiguresGrowthAndWarnings(t *testing.T) {
 	text := written(t, "table")
 	for _, part := range []string{
-		"commit abc, go1.26, linux/amd64, A|B × 4, load 0.25", "terraform 1.11", "not measured: pulumi", "medians of 3 runs", "15s (10s–30s)", "500ms",
-		"ok 1.50 ≤ 2 × floor", "sec/op: n^1.00 (R² 1.000) over [10 100]", "engine preview new wide (10), sluice: busy",
+		"commit abc, go1.26, linux/amd64, A|B × 4, load 0.25", "terraform 1.11", "not measured: pulumi", "medians of 3 runs",
+		`
+engine preview new wide
+  who     size  time  least–most  ratio  time/res  allocs/res
+  sluice    10   15s       10–30   1.50      1.5s         0.5
+  floor     10   10s       10–10      1        1s
+  sluice   100  150s     100–300   1.50      1.5s        0.05
+  floor    100  100s     100–100      1        1s
+`,
+		"ideal: 500ms; sluice (10) takes 30.00 times as long", "ok: sec/op of sluice (10) is 1.5 × floor; target at most 2",
+		`
+  who     sec/op  allocs/op
+  sluice  n^1.00     n^0.00
+  floor   n^1.00
+`,
 	} {
-		require.Contains(t, text, part)
+		require.Contains(t, text, strings.TrimPrefix(part, "\n"))
 	}
+}
+
+func TestLinesFitIntoTheWindow(t *testing.T) {
+	r := report(1, 1.5, 3, 1, 1, 1, 90)
+	for i := range r.Results {
+		of := &r.Results[i]
+		for _, m := range results.Metrics() {
+			of.Runs[m] = results.Sample{1, 2, 3}
+		}
+		of.Others = 0.5
+		of.Latencies = &results.Latencies{}
+		for n := range 10_000 {
+			of.Latencies.Record(time.Duration(n*n) * time.Microsecond)
+		}
+	}
+	for _, width := range []int{60, 80, 120} {
+		for _, form := range []string{"table", "histograms"} {
+			var b bytes.Buffer
+			require.NoError(t, Write(&b, form, r, Layout{Width: width, All: true}))
+			for line := range strings.Lines(b.String()) {
+				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, line)
+			}
+		}
+	}
+}
+
+func TestDoubtsAreTwoRemarks(t *testing.T) {
+	r := report(1, 1.5, 3, 1, 1, 1, 90)
+	for i := range r.Results {
+		r.Results[i].Others = 0.3
+	}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, "table", r, Layout{Width: 200}))
+	require.Contains(t, b.String(), `
+Warnings
+- the machine was busy: other programs used up to 30 % of the processors in 2 of 2 cases; trust ratios, and measure again when it is quiet
+- some runs are far from the others, in engine preview new wide 10 sluice, engine preview new wide 100 sluice
+`)
+}
+
+func TestHistogramsHaveABarForEachInterval(t *testing.T) {
+	r := report(1)
+	require.ErrorContains(t, Write(io.Discard, "histograms", r, narrow), "has no histograms")
+	require.ErrorContains(t, Write(io.Discard, "timelines", r, narrow), "has no timelines")
+	l := &results.Latencies{}
+	for _, ms := range []int{3, 3, 3, 3, 7, 20} {
+		l.Record(time.Duration(ms) * time.Millisecond)
+	}
+	r.Results[0].Latencies = l
+	r.Results[0].Timeline = []results.Moment{{At: 0, Memory: 5}, {At: 0.5, Memory: 7, Live: 3, Goal: 8, Goroutines: 2, Collections: 1, Collector: 0.25}}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, "histograms", r, narrow))
+	bars := strings.Split(strings.TrimSpace(b.String()), "\n")[3:]
+	require.Len(t, bars, 4, b.String())
+	require.Contains(t, bars[0], "66.7 %")
+	require.NotContains(t, bars[2], "█")
+	b.Reset()
+	require.NoError(t, Write(&b, "timelines", r, narrow))
+	require.Equal(t, `case,shape,latency,resources,who,at-sec,memory-B,live-B,goal-B,goroutines,gcs,gc-cpu-sec
+engine preview new,wide,,10,sluice,0,5,0,0,0,0,0
+engine preview new,wide,,10,sluice,0.5,7,3,8,2,1,0.25
+`, b.String())
 }
 
 func TestMarkdownIsATable(t *testing.T) {
@@ -68,8 +149,8 @@ func TestMarkdownIsATable(t *testing.T) {
 func TestCSVHasEveryRun(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(written(t, "csv"))).ReadAll()
 	require.NoError(t, err)
-	require.Len(t, rows, 1+2*(3+1+1))
-	require.Equal(t, []string{"abc", "A|B", "0", "go1.26, terraform 1.11", "engine preview new", "wide", "", "10", "sluice", "sec/op", "3", "30"}, rows[3])
+	require.Len(t, rows, 1+2*(3+1+3))
+	require.Equal(t, []string{"abc", "A|B", "0", "go1.26, terraform 1.11", "engine preview new", "wide", "", "10", "sluice", "sec/op", "3", "30", "3"}, rows[3])
 }
 
 func TestJSONIsTheReport(t *testing.T) {
@@ -93,14 +174,20 @@ func TestBenchstatReadsItsForm(t *testing.T) {
 			v, ok := line.Value("sec/op")
 			require.True(t, ok)
 			require.InDelta(t, 10, v, 0)
+			v, ok = line.Value("sec/resource")
+			require.True(t, ok)
+			require.InDelta(t, 1, v, 0)
+			v, ok = line.Value("ratio")
+			require.True(t, ok)
+			require.InDelta(t, 1, v, 0)
 		}
 	}
 	require.NoError(t, reader.Err())
-	require.Equal(t, 2*(3+1), lines)
+	require.Equal(t, 2*(3+3), lines)
 }
 
 func TestAnUnknownFormIsRefused(t *testing.T) {
-	require.ErrorContains(t, Write(io.Discard, "pdf", report(1)), "-format is one of table, json, csv, markdown, benchstat")
+	require.ErrorContains(t, Write(io.Discard, "pdf", report(1), narrow), "-format is one of table, json, csv, markdown, benchstat, histograms, timelines")
 }
 
 func TestOnlySignificantLossesCount(t *testing.T) {
@@ -126,7 +213,7 @@ func TestOnlySignificantLossesCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			losses, err := Compare(&b, report(base...), c.newer)
+			losses, err := Compare(&b, report(base...), c.newer, narrow)
 			require.NoError(t, err)
 			require.Equal(t, c.losses, losses, b.String())
 			require.Contains(t, b.String(), c.says)
@@ -134,17 +221,47 @@ func TestOnlySignificantLossesCount(t *testing.T) {
 	}
 }
 
-func TestMoreResourcesASecondAreBetter(t *testing.T) {
-	rates := func(s results.Sample) *results.Report {
-		return &results.Report{Results: []results.Result{{Key: results.Key{Case: "c"}, Runs: map[results.Metric]results.Sample{results.Rate: s}}}}
+// A machine that has become slower makes everything slower: the ratios stay. Counts are the same on every machine.
+func TestTimesAreComparedByTheirRatios(t *testing.T) {
+	base := []float64{100, 101, 102, 103, 104}
+	slower := report(base...)
+	for i := range slower.Results {
+		s := slower.Results[i].Runs[results.Time]
+		for n := range s {
+			s[n] *= 3
+		}
 	}
-	slow, fast := rates(results.Sample{1, 2, 3, 4, 5}), rates(results.Sample{11, 12, 13, 14, 15})
-	losses, err := Compare(io.Discard, slow, fast)
+	var b bytes.Buffer
+	losses, err := Compare(&b, report(base...), slower, narrow)
+	require.NoError(t, err)
+	require.Zero(t, losses, b.String())
+	require.Contains(t, b.String(), "sec/op ÷ floor")
+
+	without := func(times ...float64) *results.Report {
+		r := report(times...)
+		r.Results = slices.DeleteFunc(r.Results, func(of results.Result) bool { return of.Subject == results.Floor })
+		return r
+	}
+	b.Reset()
+	losses, err = Compare(&b, without(base...), without(500, 501, 502, 503, 504), Layout{Width: 200})
+	require.NoError(t, err)
+	require.Zero(t, losses, "no times are compared without a baseline")
+	require.Contains(t, b.String(), "engine preview new wide (10), sluice: its times are not compared")
+	require.Contains(t, b.String(), "allocs/op")
+}
+
+func TestAPeerCannotLose(t *testing.T) {
+	with := func(s ...float64) *results.Report {
+		r := report(1, 1, 1, 1, 1)
+		k := r.Results[0].Of("pulumi")
+		r.Results = append(r.Results, results.Result{Key: k, Runs: map[results.Metric]results.Sample{results.Time: s}})
+		return r
+	}
+	var b bytes.Buffer
+	losses, err := Compare(&b, with(1, 2, 3, 4, 5), with(11, 12, 13, 14, 15), narrow)
 	require.NoError(t, err)
 	require.Zero(t, losses)
-	losses, err = Compare(io.Discard, fast, slow)
-	require.NoError(t, err)
-	require.Equal(t, 1, losses)
+	require.Contains(t, b.String(), "worse")
 }
 
 func TestReportsWithNothingInCommonAreNotCompared(t *testing.T) {
@@ -153,8 +270,8 @@ func TestReportsWithNothingInCommonAreNotCompared(t *testing.T) {
 		other.Results[i].Case = "other"
 	}
 	var b bytes.Buffer
-	_, err := Compare(&b, report(1), other)
-	require.ErrorContains(t, err, "no case in common")
+	_, err := Compare(&b, report(1), other, narrow)
+	require.ErrorContains(t, err, "no figure in common")
 	require.Contains(t, b.String(), "is gone")
 	require.Contains(t, b.String(), "is new")
 }
@@ -164,5 +281,8 @@ func TestQuantitiesAreForPeople(t *testing.T) {
 	require.Equal(t, "12.35s", Quantity(results.Work, 12.345678))
 	require.Equal(t, "2kB", Quantity(results.Peak, 2048))
 	require.Equal(t, "3.5M", Quantity(results.Allocs, 3_500_000))
+	require.Equal(t, "12346s", Quantity(results.Work, 12345.678))
+	require.Equal(t, "150s", Quantity(results.Work, 150))
+	require.Equal(t, "3.5µs", Quantity(results.P99, 3.5e-6))
 	require.Equal(t, "7", Quantity(results.Calls, 7))
 }

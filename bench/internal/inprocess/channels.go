@@ -14,11 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Channels is the baseline of the engine in process: the same program and calls, passed through as many steps as in the engine, and nothing else. It
-// has no order, failures, events, secrets, unknowns, aliases or replacements. An engine of this form can do little less.
-const Channels = "channels"
-
-// channels is such an engine. It stores the objects that it has created.
+// channels is the baseline of the engine in process: the same program and calls, passed through as many steps as in the engine, and nothing else. It
+// has no order, failures, events, secrets, unknowns, aliases or replacements, and no state in files. An engine of this form can do little less. It stores
+// the objects that it has created.
 type channels struct {
 	stages.Monitor // nil: the programs of this package make no other calls
 
@@ -148,6 +146,13 @@ func (c *channels) execute(ctx context.Context, a *asked) error {
 	case a.isEqual:
 		a.made.id, a.made.outputs = a.old.id, a.old.outputs
 		return nil
+	case a.old != nil:
+		r, err := c.provider.Update(ctx, providers.UpdateRequest{
+			URN: a.urn, Name: a.request.Name, Type: a.request.Type, ID: a.old.id, OldInputs: a.old.inputs, OldOutputs: a.old.outputs, NewInputs: a.made.inputs,
+			Preview: c.dryRun,
+		})
+		a.made.id, a.made.outputs = a.old.id, r.Properties
+		return err
 	}
 	r, err := c.provider.Create(ctx, providers.CreateRequest{
 		URN: a.urn, Name: a.request.Name, Type: a.request.Type, Properties: a.made.inputs, Preview: c.dryRun,
@@ -156,37 +161,82 @@ func (c *channels) execute(ctx context.Context, a *asked) error {
 	return err
 }
 
-// destroy deletes everything that was created.
-func (c *channels) destroy(ctx context.Context, _ *program) error {
-	type gone struct {
-		urn.URN
-		*object
+// replace deletes everything that was created, and creates it again.
+func (c *channels) replace(ctx context.Context, p *program) error {
+	if err := c.destroy(ctx, p); err != nil {
+		return err
 	}
-	flow := pipeline.From("state", 0, func(_ context.Context, emit pipeline.Emit[gone]) error {
+	return c.update(ctx, p)
+}
+
+// kept is an object with its name.
+type kept struct {
+	urn.URN
+	*object
+}
+
+// each calls do for everything that was created, for up to so many at once.
+func (c *channels) each(ctx context.Context, atOnce int, do func(ctx context.Context, k kept) error) error {
+	flow := pipeline.From("state", 0, func(_ context.Context, emit pipeline.Emit[kept]) error {
 		for u, o := range c.objects {
-			if err := emit(gone{u, o}); err != nil {
+			if err := emit(kept{u, o}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	flow = pipeline.Via(flow, pipeline.Stage[gone, gone]{
-		Name: "execute", Workers: parallel,
-		Run: func(ctx context.Context, g gone, emit pipeline.Emit[gone]) error {
-			err := c.provider.Delete(ctx, providers.DeleteRequest{
-				URN: g.URN, Name: g.URN.Name(), Type: g.URN.Type(), ID: g.id, Inputs: g.inputs, Outputs: g.outputs,
-			})
-			if err != nil {
+	flow = pipeline.Via(flow, pipeline.Stage[kept, kept]{
+		Name: "execute", Workers: atOnce,
+		Run: func(ctx context.Context, k kept, emit pipeline.Emit[kept]) error {
+			if err := do(ctx, k); err != nil {
 				return err
 			}
-			return emit(g)
+			return emit(k)
 		},
 	})
 	left := len(c.objects)
-	err := pipeline.Run(ctx, flow, func(context.Context, gone) error { left--; return nil })
+	err := pipeline.Run(ctx, flow, func(context.Context, kept) error { left--; return nil })
 	if err == nil && left > 0 {
-		err = errors.New("not everything was deleted")
+		err = errors.New("not everything was reached")
 	}
+	return err
+}
+
+// destroy deletes everything that was created.
+func (c *channels) destroy(ctx context.Context, _ *program) error {
+	err := c.each(ctx, parallel, func(ctx context.Context, k kept) error {
+		return c.provider.Delete(ctx, providers.DeleteRequest{
+			URN: k.URN, Name: k.URN.Name(), Type: k.URN.Type(), ID: k.id, Inputs: k.inputs, Outputs: k.outputs,
+		})
+	})
 	c.objects = map[urn.URN]*object{}
 	return err
+}
+
+// refresh reads everything that was created, and asks what is different.
+func (c *channels) refresh(ctx context.Context, _ *program) error {
+	return c.each(ctx, concurrency, func(ctx context.Context, k kept) error {
+		read, err := c.provider.Read(ctx, providers.ReadRequest{
+			URN: k.URN, Name: k.URN.Name(), Type: k.URN.Type(), ID: k.id, Inputs: k.inputs, State: k.outputs, Known: true,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = c.provider.Diff(ctx, providers.DiffRequest{
+			URN: k.URN, Name: k.URN.Name(), Type: k.URN.Type(), ID: k.id, OldInputs: k.inputs, OldOutputs: read.Properties, NewInputs: k.inputs,
+		})
+		return err
+	})
+}
+
+// take reads objects that it knows by their identities only, and checks their inputs.
+func (c *channels) take(ctx context.Context, _ *program) error {
+	return c.each(ctx, concurrency, func(ctx context.Context, k kept) error {
+		read, err := c.provider.Read(ctx, providers.ReadRequest{URN: k.URN, Name: k.URN.Name(), Type: k.URN.Type(), ID: k.id})
+		if err != nil {
+			return err
+		}
+		_, err = c.provider.Check(ctx, providers.CheckRequest{URN: k.URN, Name: k.URN.Name(), Type: k.URN.Type(), News: read.Inputs})
+		return err
+	})
 }

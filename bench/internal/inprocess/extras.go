@@ -30,26 +30,27 @@ const (
 	probe       = 20 * time.Millisecond // the latency of each call while a hub is replaced
 	probeRounds = 2                     // rounds of calls of a preview: the hub; then its dependents
 	atMostTwice = 3                     // an update deletes the dependents and creates them again: the multiple of a destroy's time
-	besides     = "destroy of the same" // the case that the update is compared with
 )
 
 // slowHub replaces a hub that is deleted first, and its dependents with it. The engine calls Diff for each dependent. A preview would at best
 // make all calls at once; an update deletes and creates as many at the same time as a destroy deletes.
 func slowHub(ctx context.Context, r *runner.Runner) error {
 	d := delays{name: probe.String(), mean: probe, draw: func() time.Duration { return probe }}
-	hubs := func(do operation) func(ctx context.Context) (meter.Reading, error) {
-		return func(ctx context.Context) (meter.Reading, error) {
+	hubs := func(do operation) runner.Probe {
+		return func(ctx context.Context, run meter.Run) (meter.Reading, error) {
 			s := newStack(&program{shape: shape.Hub, size: r.Dependents + 1, extra: hub(false)}, d)
 			if err := s.create(ctx); err != nil {
-				return nil, err
+				return meter.Reading{}, err
 			}
 			s.program.extra = hub(true)
-			return s.measure(ctx, do)
+			return s.measure(ctx, run, do)
 		}
 	}
 	k := results.Key{Case: "replace a hub, preview", Shape: shape.Hub, Latency: d.name, Size: r.Dependents, Subject: results.Sluice}
 	if r.Wants(k) {
-		err := r.Measure(ctx, k, runner.Contender{Subject: results.Sluice, Ideal: (probeRounds * probe).Seconds(), Probe: hubs(sluice.Preview)})
+		same := row{exists: true, prepared: hub(false), changed: hub(true), channels: (*channels).preview}
+		err := r.Measure(ctx, k, runner.Contender{Subject: results.Sluice, Ideal: (probeRounds * probe).Seconds(), Probe: hubs(sluice.Preview)},
+			runner.Contender{Subject: results.Channels, Probe: same.floor(results.Key{Shape: k.Shape, Size: k.Size + 1}, d, 0)})
 		if err != nil {
 			return err
 		}
@@ -59,8 +60,8 @@ func slowHub(ctx context.Context, r *runner.Runner) error {
 		return nil
 	}
 	return r.Measure(ctx, k, runner.Contender{
-		Subject: results.Sluice, Probe: hubs(sluice.Update), Targets: []results.Target{{Metric: results.Time, Versus: besides, AtMost: atMostTwice}},
-	}, runner.Contender{Subject: besides, Probe: hubs(destroy)})
+		Subject: results.Sluice, Probe: hubs(sluice.Update), Targets: []results.Target{{Metric: results.Time, Versus: results.Destroy, AtMost: atMostTwice}},
+	}, runner.Contender{Subject: results.Destroy, Probe: hubs(destroy)})
 }
 
 // targetMemory is the maximal number of bytes in use for a small resource.
@@ -74,9 +75,23 @@ func memory(ctx context.Context, r *runner.Runner, size int) error {
 	}
 	return r.Measure(ctx, k, runner.Contender{
 		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Peak, AtMost: float64(targetMemory * (size + 100))}},
-		Probe: func(ctx context.Context) (meter.Reading, error) {
-			used, err := aliveAfterUpdate(ctx, size)
-			return meter.Reading{results.Peak: used}, err
+		Probe: func(ctx context.Context, run meter.Run) (meter.Reading, error) {
+			used, took := 0.0, time.Duration(0)
+			update := func() (err error) {
+				began := time.Now()
+				used, err = aliveAfterUpdate(ctx, size)
+				took = time.Since(began)
+				return err
+			}
+			reading := meter.Reading{Values: map[results.Metric]float64{}}
+			if run.Profile != nil {
+				err := run.Profile.Function(update)
+				reading.Values[results.Time] = took.Seconds()
+				return reading, err
+			}
+			err := update()
+			reading.Values[results.Peak] = used
+			return reading, err
 		},
 	})
 }

@@ -38,8 +38,7 @@ type row struct {
 	// prepared returns the existing inputs; nil means the usual ones.
 	prepared func(i int) map[string]property.Value
 	do       operation
-	// channels does the same with [Channels], to be measured beside the engine, and versus is the target for the work. If it is nil, Channels is not
-	// measured.
+	// channels is the same for [channels], the baseline, and versus is the target for the ratio of the work; 0 is none.
 	channels func(c *channels, ctx context.Context, p *program) error
 	versus   float64
 	// durable means that the state is in files.
@@ -74,15 +73,15 @@ func rows() []row {
 	return []row{
 		{name: "preview new", do: sluice.Preview, reads: 1, writes: 1, reusable: true, channels: (*channels).preview, versus: 3},
 		{name: "preview same", exists: true, reusable: true, do: sluice.Preview, reads: 2, channels: (*channels).preview, versus: 4},
-		{name: "preview changed", exists: true, reusable: true, changed: hundredth, do: sluice.Preview, reads: 2},
+		{name: "preview changed", exists: true, reusable: true, changed: hundredth, do: sluice.Preview, reads: 2, channels: (*channels).preview},
 		{name: "update new", do: sluice.Update, reads: 1, writes: 1, channels: (*channels).update, versus: 3},
-		{name: "update durable", do: sluice.Update, reads: 1, writes: 1, durable: true},
+		{name: "update durable", do: sluice.Update, reads: 1, writes: 1, durable: true, channels: (*channels).update},
 		{name: "update same", exists: true, reusable: true, do: sluice.Update, reads: 2, channels: (*channels).update, versus: 4},
-		{name: "update changed", exists: true, changed: hundredth, do: sluice.Update, reads: 2},
-		{name: "update replace", exists: true, on: []string{shape.Hub}, prepared: hub(false), changed: hub(true), do: sluice.Update},
-		{name: "refresh", exists: true, reusable: true, do: sluice.Refresh, reads: 2},
+		{name: "update changed", exists: true, changed: hundredth, do: sluice.Update, reads: 2, channels: (*channels).update},
+		{name: "update replace", exists: true, on: []string{shape.Hub}, prepared: hub(false), changed: hub(true), do: sluice.Update, channels: (*channels).replace},
+		{name: "refresh", exists: true, reusable: true, do: sluice.Refresh, reads: 2, channels: (*channels).refresh},
 		{name: "destroy", exists: true, do: destroy, writes: 1, channels: (*channels).destroy, versus: 8},
-		{name: importName, on: []string{shape.Wide}, atMost: 1000},
+		{name: importName, on: []string{shape.Wide}, atMost: 1000, channels: (*channels).take},
 	}
 }
 
@@ -133,41 +132,38 @@ func (o row) measure(ctx context.Context, r *runner.Runner, k results.Key, d del
 	switch {
 	case o.durable:
 		c.Targets = []results.Target{{Metric: results.Syncs, AtMost: targetSyncs * float64(k.Size+fewSyncs)}}
-	case d.draw == nil && o.channels != nil:
-		c.Targets = []results.Target{{Metric: results.Work, Versus: Channels, AtMost: o.versus}}
+	case d.draw == nil && o.versus > 0:
+		c.Targets = []results.Target{{Metric: results.Work, Versus: results.Channels, AtMost: o.versus}}
 		if o.name == "preview new" {
 			c.Targets = append(c.Targets, results.Target{Metric: results.Work, AtMost: targetWork * float64(k.Size)})
 		}
 	case c.Ideal > 0:
 		c.Targets = []results.Target{{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}}
 	}
-	if o.channels == nil {
-		return r.Measure(ctx, k, c)
-	}
-	return r.Measure(ctx, k, c, runner.Contender{Subject: Channels, Probe: o.floor(k, d, r.Callers)})
+	return r.Measure(ctx, k, c, runner.Contender{Subject: results.Channels, Probe: o.floor(k, d, r.Callers)})
 }
 
 // probe returns one run of the engine.
-func (o row) probe(k results.Key, d delays, callers int) func(ctx context.Context) (meter.Reading, error) {
+func (o row) probe(k results.Key, d delays, callers int) runner.Probe {
 	var kept *stack
-	return func(ctx context.Context) (meter.Reading, error) {
+	return func(ctx context.Context, run meter.Run) (meter.Reading, error) {
 		s := kept
 		if s == nil {
 			s = newStack(&program{shape: k.Shape, size: k.Size, callers: callers, extra: o.prepared}, d)
 			if o.name == importName {
-				return s.importAll(ctx)
+				return s.importAll(ctx, run)
 			}
 			if o.durable {
 				files, err := newDisk(ctx)
 				if err != nil {
-					return nil, err
+					return meter.Reading{}, err
 				}
 				defer func() { _ = files.Close() }()
 				s.disk = files
 			}
 			if o.exists {
 				if err := s.create(ctx); err != nil {
-					return nil, err
+					return meter.Reading{}, err
 				}
 			}
 			if o.changed != nil {
@@ -177,21 +173,33 @@ func (o row) probe(k results.Key, d delays, callers int) func(ctx context.Contex
 				kept = s
 			}
 		}
-		return s.measure(ctx, o.do)
+		return s.measure(ctx, run, o.do)
 	}
 }
 
-// floor returns one run of [Channels].
-func (o row) floor(k results.Key, d delays, callers int) func(ctx context.Context) (meter.Reading, error) {
-	return func(ctx context.Context) (meter.Reading, error) {
-		s := newStack(&program{shape: k.Shape, size: k.Size, callers: callers}, d)
+// floor returns one run of [channels].
+func (o row) floor(k results.Key, d delays, callers int) runner.Probe {
+	var kept func(ctx context.Context) error
+	var of *stack
+	return func(ctx context.Context, run meter.Run) (meter.Reading, error) {
+		if kept != nil {
+			return of.observe(ctx, run, kept)
+		}
+		s := newStack(&program{shape: k.Shape, size: k.Size, callers: callers, extra: o.prepared}, d)
 		c := newChannels(s.cloud)
-		if o.exists {
+		if o.exists || o.name == importName {
 			if err := c.update(ctx, s.program); err != nil {
-				return nil, err
+				return meter.Reading{}, err
 			}
 		}
-		return s.observe(ctx, func(ctx context.Context) error { return o.channels(c, ctx, s.program) })
+		if o.changed != nil {
+			s.program.extra = o.changed
+		}
+		do := func(ctx context.Context) error { return o.channels(c, ctx, s.program) }
+		if o.reusable {
+			kept, of = do, s
+		}
+		return s.observe(ctx, run, do)
 	}
 }
 

@@ -24,8 +24,8 @@ type program struct {
 	callers int
 	// extra returns further inputs of resource i; nil means none.
 	extra func(i int) map[string]property.Value
-	// answered are the latencies of Register in the last run, in seconds; nil means that they are not recorded.
-	answered []float64
+	// answered are the latencies of Register in the last run, 0 for what was not registered; nil means that they are not recorded.
+	answered []time.Duration
 }
 
 // source returns the program. It registers every resource as soon as its dependencies are registered.
@@ -97,7 +97,7 @@ func (p *program) register(ctx context.Context, m stages.Monitor, urns []func() 
 		return "", err
 	}
 	if p.answered != nil {
-		p.answered[i] = time.Since(began).Seconds()
+		p.answered[i] = time.Since(began)
 	}
 	if r.Component {
 		return reply.URN, m.RegisterOutputs(ctx, reply.URN, property.Map{})

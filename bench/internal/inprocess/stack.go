@@ -2,7 +2,6 @@ package inprocess
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -60,50 +59,52 @@ func (s *stack) create(ctx context.Context) error {
 type operation func(ctx context.Context, o sluice.Options) (*sluice.Result, error)
 
 // measure measures an operation, with the records of the program and the cloud.
-func (s *stack) measure(ctx context.Context, do operation) (meter.Reading, error) {
+func (s *stack) measure(ctx context.Context, run meter.Run, do operation) (meter.Reading, error) {
 	options := s.options()
 	if s.disk != nil {
 		do = s.disk.durably(do)
 	}
-	return s.observe(ctx, func(ctx context.Context) error {
+	return s.observe(ctx, run, func(ctx context.Context) error {
 		_, err := do(ctx, options)
 		return err
 	})
 }
 
 // observe measures a function that runs the program.
-func (s *stack) observe(ctx context.Context, do func(ctx context.Context) error) (meter.Reading, error) {
-	s.program.answered = make([]float64, s.program.size)
+func (s *stack) observe(ctx context.Context, run meter.Run, do func(ctx context.Context) error) (meter.Reading, error) {
+	s.program.answered = make([]time.Duration, s.program.size)
 	s.calls.Store(0)
 	s.slow.Store(true)
 	defer s.slow.Store(false)
-	r, err := meter.Function(ctx, do)
+	r, err := meter.Function(ctx, run, do)
 	if err != nil {
-		return nil, err
+		return meter.Reading{}, err
 	}
-	r[results.Calls] = float64(s.calls.Load())
+	r.Values[results.Calls] = float64(s.calls.Load())
 	if s.disk != nil {
-		r[results.Syncs] = float64(s.disk.syncs.Load())
+		r.Values[results.Syncs] = float64(s.disk.syncs.Load())
 	}
-	answered := slices.DeleteFunc(s.program.answered, func(t float64) bool { return t == 0 })
-	if slices.Sort(answered); len(answered) > 0 {
-		r[results.P50], r[results.P95], r[results.P99] = results.Quantile(answered, 0.5), results.Quantile(answered, 0.95), results.Quantile(answered, 0.99)
+	r.Latencies = &results.Latencies{}
+	for _, took := range s.program.answered {
+		if took > 0 {
+			r.Latencies.Record(took)
+		}
 	}
 	return r, nil
 }
 
 // importAll measures the import of existing objects.
-func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
+func (s *stack) importAll(ctx context.Context, run meter.Run) (meter.Reading, error) {
 	requests := make([]stages.ImportRequest, s.program.size)
 	for i := range requests {
 		id := shape.Name(i)
 		q := stages.ImportRequest{Type: shape.Type, Name: shape.Name(i), ID: id}
 		if err := s.cloud.Put(providertest.Record{ID: id, URN: q.URN(stackName, project), Type: urn.Type(shape.Type), Inputs: s.program.inputs(i, 0)}); err != nil {
-			return nil, err
+			return meter.Reading{}, err
 		}
 		requests[i] = q
 	}
-	return s.measure(ctx, importing(requests))
+	return s.measure(ctx, run, importing(requests))
 }
 
 func destroy(ctx context.Context, o sluice.Options) (*sluice.Result, error) {

@@ -25,8 +25,8 @@ func drawn() []results.Metric {
 	return []results.Metric{results.Time, results.Work, results.Peak, results.Allocs, results.P99}
 }
 
-// Write draws a report into a directory: an SVG for each case and metric that was measured for several sizes, and index.html with all of them.
-// It returns their number.
+// Write draws a report into a directory: an SVG for each case and metric that was measured for several sizes; for each case and size what the
+// contenders had in memory over time, and how long resources waited for their answers; and index.html with all of them. It returns their number.
 func Write(directory string, r *results.Report) (int, error) {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return 0, err
@@ -48,6 +48,22 @@ func Write(directory string, r *results.Report) (int, error) {
 				return 0, err
 			}
 			pictures = append(pictures, h.Img(h.Src(file), h.Alt(name+", "+string(m)), h.Width("560")))
+		}
+		for _, k := range keys(r, name) {
+			for _, one := range series() {
+				svg, err := one.draw(r, k)
+				if err != nil {
+					return 0, fmt.Errorf("drawing %s of %s: %w", one.name, k.Name(), err)
+				}
+				if svg == nil {
+					continue
+				}
+				file := fileName(fmt.Sprintf("%s-%d", k.Name(), k.Size), results.Metric(one.name))
+				if err := os.WriteFile(filepath.Join(directory, file), svg, 0o644); err != nil {
+					return 0, err
+				}
+				pictures = append(pictures, h.Img(h.Src(file), h.Alt(fmt.Sprintf("%s (%d), %s", k.Name(), k.Size, one.name)), h.Width("560")))
+			}
 		}
 		count += len(pictures)
 		if len(pictures) > 0 {
@@ -71,7 +87,8 @@ func index(r *results.Report, content []g.Node) g.Node {
 		h.Head(h.Meta(h.Charset("utf-8")), h.TitleEl(g.Text(title))),
 		h.Body(
 			h.H1(g.Text(title)),
-			h.P(g.Text(fmt.Sprintf("%s × %d, %s, %s. Both axes are logarithmic; points are medians, bars the least and the most.",
+			h.P(g.Text(fmt.Sprintf("%s × %d, %s, %s. Pictures of sizes: both axes are logarithmic; points are medians, bars the least and the most. "+
+				"Pictures of memory are of the run that is in no figure; dashes are what the collector found alive when it ended last. Pictures of waits: the share of the resources whose answer took no longer.",
 				r.Machine.Processor, r.Machine.Processors, r.Machine.System, r.Machine.Go))),
 			g.Group(content),
 		),
@@ -152,6 +169,11 @@ func picture(r *results.Report, name string, m results.Metric) ([]byte, error) {
 		p.Add(drawnLine, points, bars)
 		p.Legend.Add(l.name, drawnLine, points)
 	}
+	return drawing(p)
+}
+
+// drawing returns a picture as an SVG.
+func drawing(p *plot.Plot) ([]byte, error) {
 	canvas := vgsvg.New(7*vg.Inch, 5*vg.Inch)
 	p.Draw(draw.New(canvas))
 	var b bytes.Buffer

@@ -2,7 +2,6 @@ package processes
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -80,9 +79,3 @@ func python() string {
 // sdk is the version of Pulumi's SDK for Node.js and Python. Not every version is published for every language: it is the newest that both have and
 // that is not newer than the SDK for Go of this module.
 const sdk = "3.270.0"
-
-// found reports whether a program is on PATH.
-func found(name string) bool {
-	_, err := exec.LookPath(name)
-	return name == "" || err == nil
-}

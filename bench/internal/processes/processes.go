@@ -22,18 +22,9 @@ type Processes struct {
 	peers     peers
 }
 
-// New looks for peers.
-func New(ctx context.Context, r *runner.Runner) *Processes {
-	found := findPeers(ctx)
-	for name, p := range found {
-		r.Report.Versions[name] = p.version
-	}
-	for _, name := range []string{Pulumi, Terraform, OpenTofu} {
-		if _, ok := found[name]; !ok {
-			r.Report.Miss(name)
-		}
-	}
-	return &Processes{peers: found}
+// New returns cases for a runner. A peer is looked for when a case needs it.
+func New(r *runner.Runner) *Processes {
+	return &Processes{peers: peers{report: r.Report, found: map[string]*peer{}}}
 }
 
 // Close removes the folder with all files.
@@ -64,8 +55,7 @@ func (p *Processes) rivals(
 	ctx context.Context, r *runner.Runner, client, stack string, targets []results.Target, of func(command) probe, as ...setting,
 ) ([]runner.Contender, error) {
 	f := frontOf(client)
-	if !found(f.interpreter) {
-		r.Report.Miss(f.interpreter)
+	if !p.peers.interpreter(ctx, f.interpreter) {
 		return nil, nil
 	}
 	b, err := p.bench(ctx)
@@ -79,11 +69,7 @@ func (p *Processes) rivals(
 		Subject: results.Sluice, Targets: targets,
 		Probe: of(func(l load, args ...string) probe { return b.sluice(stack, l, args...) }),
 	}}
-	pulumi, ok := p.peers[Pulumi]
-	if ok && !found(f.language) {
-		r.Report.Miss(f.language)
-		ok = false
-	}
+	pulumi, ok := p.peers.find(ctx, Pulumi, f.language)
 	if !ok {
 		return contenders, nil
 	}
@@ -99,9 +85,6 @@ func (p *Processes) rivals(
 	}
 	return contenders, nil
 }
-
-// undrawn is the contender of the display: sluice with a line of JSON at the end.
-const undrawn = "undrawn"
 
 // targetDisplay is the factor by which an update may be slower if it is drawn on a terminal.
 const targetDisplay = 1.03
@@ -122,18 +105,18 @@ func (p *Processes) displays(ctx context.Context, r *runner.Runner, size int) er
 		return err
 	}
 	in := func(args ...string) []string { return append(args, "--cwd", directory, "--stack", yamlStack) }
-	destroy := b.timing(load{}, b.executable("sluice"), in("destroy", "--yes", "--skip-preview", "--non-interactive")...)
+	destroy := b.timing(load{}, b.tool("sluice"), in("destroy", "--yes", "--skip-preview", "--non-interactive")...)
 	update := func(flags ...string) probe {
-		up := probe(func(ctx context.Context) (meter.Reading, error) {
-			cmd := b.started(ctx, b.executable("sluice"), in(append(flags, "up", "--yes")...)...)
+		t := b.tool("sluice")
+		return b.measured(t, in(append(flags, "up", "--yes")...), func(ctx context.Context, run meter.Run, args []string) (meter.Reading, error) {
+			cmd := b.started(ctx, t.path, args...)
 			cmd.Dir, cmd.Env = directory, append(b.temporary(b.environment(load{})), "TERM=xterm-256color", "CI=")
-			return meter.ProcessOnTerminal(cmd)
-		})
-		return up.then(destroy)
+			return meter.ProcessOnTerminal(ctx, run, cmd)
+		}).then(destroy)
 	}
 	return r.Measure(ctx, k,
-		runner.Contender{Subject: results.Sluice, Probe: update(), Targets: []results.Target{{Metric: results.Work, Versus: undrawn, AtMost: targetDisplay}}},
-		runner.Contender{Subject: undrawn, Probe: update("--output", "json")},
+		runner.Contender{Subject: results.Sluice, Probe: update(), Targets: []results.Target{{Metric: results.Work, Versus: results.Undrawn, AtMost: targetDisplay}}},
+		runner.Contender{Subject: results.Undrawn, Probe: update("--output", "json")},
 	)
 }
 
@@ -204,10 +187,7 @@ func (p *Processes) preview(ctx context.Context, r *runner.Runner, l load) error
 	if len(contenders) == 0 {
 		return err
 	}
-	if frontOf(l.client).alone != nil {
-		contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(l, true)})
-	}
-	return r.Measure(ctx, k, contenders...)
+	return r.Measure(ctx, k, append(contenders, p.workbench.yardstick(l, true, 0))...)
 }
 
 func previewTargets(l load) []results.Target {
@@ -261,10 +241,8 @@ func (p *Processes) updates(ctx context.Context, r *runner.Runner, l load) error
 		if len(contenders) == 0 {
 			continue
 		}
-		if o.name == "update" && frontOf(l.client).alone != nil {
-			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(l, false)})
-		}
-		if err := r.Measure(ctx, k, contenders...); err != nil {
+		// The floor has no state: beside an update without changes it previews, and beside a destroy it creates.
+		if err := r.Measure(ctx, k, append(contenders, p.workbench.yardstick(l, o.name == "update same", 0))...); err != nil {
 			return err
 		}
 	}
@@ -286,23 +264,24 @@ func (p *Processes) startUp(ctx context.Context, r *runner.Runner) error {
 		return err
 	}
 	nothing := load{shape: shape.Wide, client: shape.ClientThin}
-	whole, alone := b.sluice(stack, nothing, "preview"), b.timing(nothing, b.executable("program"))
+	whole, alone := b.sluice(stack, nothing, "preview"), b.timing(nothing, b.tool("program"))
 	return r.Measure(ctx, k, runner.Contender{
 		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetStartUp}},
-		Probe: func(ctx context.Context) (meter.Reading, error) {
-			program, err := alone(ctx)
+		Probe: func(ctx context.Context, run meter.Run) (meter.Reading, error) {
+			program, err := alone(ctx, meter.Run{})
 			if err != nil {
-				return nil, err
+				return meter.Reading{}, err
 			}
-			all, err := whole(ctx)
+			all, err := whole(ctx, run)
 			if err != nil {
-				return nil, err
+				return meter.Reading{}, err
 			}
-			all[results.Time] = max(0, all[results.Time]-program[results.Time])
-			all[results.Work] = max(0, all[results.Work]-program[results.Work])
+			for _, m := range []results.Metric{results.Time, results.Work} {
+				all.Values[m] = max(0, all.Values[m]-program.Values[m])
+			}
 			return all, nil
 		},
-	})
+	}, b.empty())
 }
 
 // Targets for reading a checkpoint of 100 MB.
@@ -331,7 +310,7 @@ func (p *Processes) reads(ctx context.Context, r *runner.Runner) error {
 	return r.Measure(ctx, k, runner.Contender{
 		Subject: results.Sluice, Probe: b.sluice(stack, load{}, "stack"),
 		Targets: []results.Target{{Metric: results.Time, AtMost: targetRead}, {Metric: results.Peak, AtMost: targetReadPeak}},
-	})
+	}, runner.Contender{Subject: results.Decoder, Probe: b.timing(load{}, b.tool("program"), b.megabytes())})
 }
 
 // parallelDiff makes Pulumi call Diff for several resources at once.
@@ -357,22 +336,21 @@ func (p *Processes) updatesAtService(ctx context.Context, r *runner.Runner, size
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
-	at := func(who, executable string) (probe, error) {
+	at := func(who string, t tool) (probe, error) {
 		environment := append(b.environment(l), "PULUMI_HOME="+filepath.Join(b.directory, "home-service-"+who), "PULUMI_BACKEND_URL="+s.url, "PULUMI_ACCESS_TOKEN=pul-alice")
 		in := func(args ...string) probe {
-			return b.in(b.project(l.client), environment, executable, append(args, "--non-interactive", "--stack", fmt.Sprintf("acme/bench/%s-%d", who, size))...)
+			return b.in(b.project(l.client), environment, t, append(args, "--non-interactive", "--stack", fmt.Sprintf("acme/bench/%s-%d", who, size))...)
 		}
 		update := in(up...).then(in(down...))
-		_, err := in("stack", "init")(ctx)
-		return func(ctx context.Context) (meter.Reading, error) {
-			reading, err := update(ctx)
+		return func(ctx context.Context, run meter.Run) (meter.Reading, error) {
+			reading, err := update(ctx, run)
 			if err == nil {
-				reading[results.Time] = max(0, reading[results.Time]-serviceCalls*serviceDelay.Seconds())
+				reading.Values[results.Time] = max(0, reading.Values[results.Time]-serviceCalls*serviceDelay.Seconds())
 			}
 			return reading, err
-		}, err
+		}, in("stack", "init").run(ctx)
 	}
-	ours, err := at(results.Sluice, b.executable("sluice"))
+	ours, err := at(results.Sluice, b.tool("sluice"))
 	if err != nil {
 		return err
 	}
@@ -381,11 +359,11 @@ func (p *Processes) updatesAtService(ctx context.Context, r *runner.Runner, size
 		return err
 	}
 	contenders := []runner.Contender{
-		{Subject: results.Sluice, Probe: ours, Targets: []results.Target{{Metric: results.Time, Versus: files, AtMost: targetService}}},
-		{Subject: files, Probe: b.sluice(stack, l, up...).then(b.sluice(stack, l, down...))},
+		{Subject: results.Sluice, Probe: ours, Targets: []results.Target{{Metric: results.Time, Versus: results.Files, AtMost: targetService}}},
+		{Subject: results.Files, Probe: b.sluice(stack, l, up...).then(b.sluice(stack, l, down...))},
 	}
-	if pulumi, ok := p.peers[Pulumi]; ok {
-		theirs, err := at(Pulumi, pulumi.path)
+	if pulumi, ok := p.peers.find(ctx, Pulumi, frontOf(l.client).language); ok {
+		theirs, err := at(Pulumi, pulumi.tool())
 		if err != nil {
 			return err
 		}
@@ -426,7 +404,7 @@ func (p *Processes) slow(ctx context.Context, r *runner.Runner, size int) error 
 		return err
 	}
 	contenders[0].Ideal = 2 * slowness.Seconds() * max(1, float64(size)/concurrency)
-	return r.Measure(ctx, k, contenders...)
+	return r.Measure(ctx, k, append(contenders, p.workbench.yardstick(l, true, slowness))...)
 }
 
 // slowHub measures the preview and the update that replace a hub, which is deleted first together with its dependents, with a slow plugin.
@@ -451,7 +429,7 @@ func (p *Processes) slowHub(ctx context.Context, r *runner.Runner) error {
 		if err != nil {
 			return err
 		}
-		if err := r.Measure(ctx, k, contenders...); err != nil {
+		if err := r.Measure(ctx, k, append(contenders, p.workbench.yardstick(after, operation == "preview", hubSlowness))...); err != nil {
 			return err
 		}
 	}
@@ -483,7 +461,7 @@ func (p *Processes) configurations(ctx context.Context, r *runner.Runner, size i
 			return err
 		}
 		sluice := func(args ...string) probe {
-			return b.timing(load{}, b.executable("sluice"), append(args, "--non-interactive", "--cwd", directory, "--stack", yamlStack)...)
+			return b.timing(load{}, b.tool("sluice"), append(args, "--non-interactive", "--cwd", directory, "--stack", yamlStack)...)
 		}
 		c := runner.Contender{
 			Subject: results.Sluice,
@@ -497,7 +475,7 @@ func (p *Processes) configurations(ctx context.Context, r *runner.Runner, size i
 		}
 		contenders := []runner.Contender{c}
 		for _, name := range []string{Terraform, OpenTofu} {
-			peer, ok := p.peers[name]
+			peer, ok := p.peers.find(ctx, name)
 			if !ok {
 				continue
 			}
@@ -512,7 +490,7 @@ func (p *Processes) configurations(ctx context.Context, r *runner.Runner, size i
 				Subject: name, Probe: choose(operation, in("plan"), in("apply", "-auto-approve"), in("destroy", "-auto-approve")),
 			})
 		}
-		if err := r.Measure(ctx, k, contenders...); err != nil {
+		if err := r.Measure(ctx, k, append(contenders, b.yardstick(load{size: size}, operation == "preview", 0))...); err != nil {
 			return err
 		}
 	}
@@ -535,8 +513,8 @@ func (p *Processes) nothing(ctx context.Context, r *runner.Runner) error {
 	}
 	return r.Measure(ctx, k, runner.Contender{
 		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetNothing}},
-		Probe: b.timing(load{}, b.executable("sluice"), "preview", "--non-interactive", "--cwd", directory, "--stack", yamlStack),
-	})
+		Probe: b.timing(load{}, b.tool("sluice"), "preview", "--non-interactive", "--cwd", directory, "--stack", yamlStack),
+	}, b.empty())
 }
 
 // choose returns a probe of one of the operations. It restores the state before the operation.

@@ -12,7 +12,6 @@ const (
 	serviceDelay  = 50 * time.Millisecond // of each call of the service
 	serviceCalls  = 10                    // calls in sequence, whose time is not counted
 	targetService = 1.2                   // the factor by which an update with the state at the service may be slower than one in a folder
-	files         = "files"               // the case that the update is compared with
 )
 
 // service is the tests' server for Pulumi's service, in a process.

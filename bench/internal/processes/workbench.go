@@ -11,17 +11,25 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/bench/internal/meter"
+	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/bench/internal/runner"
 	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // workbench is a temporary directory with the executables and the projects for measuring processes.
 type workbench struct {
 	directory string
+
+	mu          sync.Mutex    // guards the rest
+	interrupted []*os.Process // leaders of groups that were interrupted
 }
 
 const modulePath = "github.com/sluice-iac/sluice"
@@ -62,13 +70,20 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 // patience is how long a process has to end after an interrupt, before it is killed.
 const patience = 10 * time.Second
 
-// started returns a process that is interrupted when the context ends, so that it can remove what it has made. Its own temporary files are in the
-// workbench.
+// started returns a process that leads a group. The group is interrupted when the context ends, so that it can remove what it has made. Its own
+// temporary files are in the workbench.
 func (b *workbench) started(ctx context.Context, executable string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.WaitDelay = patience
 	if runtime.GOOS != "windows" { // which has no interrupts between processes
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		leads(cmd)
+		cmd.Cancel = func() error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.interrupted = append(b.interrupted, cmd.Process)
+			process.InterruptGroup(cmd.Process)
+			return nil
+		}
 	}
 	cmd.Env = b.temporary(os.Environ())
 	return cmd
@@ -86,7 +101,20 @@ func (b *workbench) temporary(environment []string) []string {
 	return append(environment, "TMPDIR="+folder, "GOTMPDIR="+folder)
 }
 
-func (b *workbench) close() { _ = os.RemoveAll(b.directory) }
+// close ends what an interrupted process has left, such as the linker of a build, and removes everything.
+func (b *workbench) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, leader := range b.interrupted {
+		process.KillGroup(leader)
+	}
+	for range 20 { // a process that is ending may still make a file
+		if os.RemoveAll(b.directory) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
 
 func (b *workbench) executable(name string) string {
 	if runtime.GOOS == "windows" {
@@ -115,79 +143,118 @@ func (b *workbench) environment(l load) []string {
 		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, shape.EnvKey+"="+l.key, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
 }
 
-// probe is one measured run.
-type probe func(ctx context.Context) (meter.Reading, error)
+// tool is a program that is measured.
+type tool struct {
+	path      string
+	profiling string // its flag for the beginning of the names of profiles, which comes first; "" if it writes none
+}
+
+func (b *workbench) tool(name string) tool {
+	t := tool{path: b.executable(name)}
+	switch name {
+	case "sluice":
+		t.profiling = "--profiling"
+	case "floor":
+		t.profiling = "-profiling"
+	}
+	return t
+}
 
 // timing returns a probe of one process in the project of the load's client.
-func (b *workbench) timing(l load, executable string, args ...string) probe {
-	return b.in(b.project(cmp.Or(l.client, shape.ClientThin)), b.environment(l), executable, args...)
+func (b *workbench) timing(l load, t tool, args ...string) probe {
+	return b.in(b.project(cmp.Or(l.client, shape.ClientThin)), b.environment(l), t, args...)
 }
 
 // in returns a probe of one process in a directory.
-func (b *workbench) in(directory string, environment []string, executable string, args ...string) probe {
-	return func(ctx context.Context) (meter.Reading, error) {
-		cmd := b.started(ctx, executable, args...)
-		cmd.Dir, cmd.Env = directory, b.temporary(environment)
-		return meter.Process(cmd)
-	}
+func (b *workbench) in(directory string, environment []string, t tool, args ...string) probe {
+	return b.measured(t, args, func(ctx context.Context, run meter.Run, args []string) (meter.Reading, error) {
+		cmd := b.started(ctx, t.path, args...)
+		cmd.Dir, cmd.Env = directory, append(b.temporary(environment), shape.EnvLatencies+"="+b.latencies())
+		return meter.Process(ctx, run, cmd)
+	})
 }
 
-// then returns a probe that measures p and then runs the others unmeasured.
-func (p probe) then(others ...probe) probe {
-	return func(ctx context.Context) (meter.Reading, error) {
-		r, err := p(ctx)
-		for _, other := range others {
-			if err == nil {
-				_, err = other(ctx)
-			}
+// measured returns a probe that calls do with the arguments of a tool. It adds what the processes have written about themselves: latencies and
+// profiles.
+func (b *workbench) measured(t tool, args []string, do func(ctx context.Context, run meter.Run, args []string) (meter.Reading, error)) probe {
+	return func(ctx context.Context, run meter.Run) (meter.Reading, error) {
+		with, prefix := args, filepath.Join(b.directory, "profile")
+		if run.Profile != nil && t.profiling != "" {
+			with = append([]string{t.profiling, prefix}, args...)
 		}
+		_ = os.Remove(b.latencies()) // of another process
+		r, err := do(ctx, run, with)
+		if err == nil && run.Profile != nil {
+			err = run.Profile.Files(prefix)
+		}
+		if err != nil {
+			return meter.Reading{}, err
+		}
+		r.Latencies, err = readLatencies(b.latencies())
 		return r, err
 	}
 }
 
-// after returns a probe that runs the others unmeasured and then measures p.
-func (p probe) after(others ...probe) probe {
-	return func(ctx context.Context) (meter.Reading, error) {
-		for _, other := range others {
-			if _, err := other(ctx); err != nil {
-				return nil, err
-			}
-		}
-		return p(ctx)
+// latencies is the file in which a program writes how long it waited for each answer.
+func (b *workbench) latencies() string { return filepath.Join(b.directory, "latencies") }
+
+// readLatencies returns nil if there is no file: only [shape.ClientThin] writes it.
+func readLatencies(file string) (*results.Latencies, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	all := &results.Latencies{}
+	for field := range strings.FieldsSeq(string(text)) {
+		ns, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all.Record(time.Duration(ns))
+	}
+	return all, nil
 }
 
-// once returns a probe that runs the others before its first run.
-func (p probe) once(others ...probe) probe {
-	done := false
-	return func(ctx context.Context) (meter.Reading, error) {
-		if done {
-			return p(ctx)
-		}
-		done = true
-		return p.after(others...)(ctx)
-	}
-}
-
-// floor returns a probe of the floor that runs a program, which it can do for some clients only.
-func (b *workbench) floor(l load, preview bool) probe {
-	args := []string{b.executable("pulumi-resource-simple")}
+// floor returns a probe of the floor that runs a program, with a plugin whose calls take so long. It can run programs of some clients only.
+func (b *workbench) floor(l load, preview bool, delay time.Duration) probe {
+	args := []string{"-delay", delay.String()}
 	if !preview {
-		args = []string{"-up", args[0]}
+		args = append(args, "-up")
 	}
-	return b.timing(l, b.executable("floor"), append(args, frontOf(l.client).alone(b, preview)...)...)
+	args = append(args, b.executable("pulumi-resource-simple"))
+	return b.timing(l, b.tool("floor"), append(args, frontOf(l.client).alone(b, preview)...)...)
+}
+
+// yardstick returns the floor as the contender with which others are compared. Where it cannot run the program it runs a thin one with as many
+// resources.
+func (b *workbench) yardstick(l load, preview bool, delay time.Duration) runner.Contender {
+	if l.client == "" || frontOf(l.client).alone == nil {
+		l.client, l.shape = shape.ClientThin, cmp.Or(l.shape, shape.Wide)
+		return runner.Contender{Subject: results.FloorThin, Probe: b.floor(l, preview, delay)}
+	}
+	return runner.Contender{Subject: results.Floor, Probe: b.floor(l, preview, delay)}
+}
+
+// empty is a process that does nothing, as the contender with which commands without resources are compared.
+func (b *workbench) empty() runner.Contender {
+	return runner.Contender{Subject: results.Empty, Probe: b.timing(load{shape: shape.Wide, client: shape.ClientThin}, b.tool("program"))}
 }
 
 // sluice returns a probe of a command of the command line on a stack.
 func (b *workbench) sluice(stack string, l load, args ...string) probe {
-	return b.timing(l, b.executable("sluice"), append(args, "--non-interactive", "--stack", stack)...)
+	return b.timing(l, b.tool("sluice"), append(args, "--non-interactive", "--stack", stack)...)
 }
 
 // stack makes a missing stack.
 func (b *workbench) stack(ctx context.Context, name string) error {
-	_, err := b.timing(load{}, b.executable("sluice"), "stack", "select", "--create", name, "--non-interactive")(ctx)
-	return err
+	return b.timing(load{}, b.tool("sluice"), "stack", "select", "--create", name, "--non-interactive").run(ctx)
 }
+
+// megabytes is the file that [workbench.fill] imports.
+func (b *workbench) megabytes() string { return filepath.Join(b.directory, "megabytes.json") }
 
 // fill imports a state into a stack so that its file has size megabytes, and returns the number of resources. Each
 // resource depends on the one before.
@@ -227,12 +294,10 @@ func (b *workbench) fill(ctx context.Context, stack string, size int) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	file := filepath.Join(b.directory, "megabytes.json")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
+	if err := os.WriteFile(b.megabytes(), text, 0o644); err != nil {
 		return 0, err
 	}
-	_, err = b.sluice(stack, load{}, "stack", "import", "--file", file)(ctx)
-	return len(resources), err
+	return len(resources), b.sluice(stack, load{}, "stack", "import", "--file", b.megabytes()).run(ctx)
 }
 
 //go:embed all:programs
@@ -289,7 +354,7 @@ func (b *workbench) front(ctx context.Context, f front) error {
 
 // pulumi returns a probe of Pulumi's command line on a stack of its own.
 func (b *workbench) pulumi(p peer, stack string, l load, s setting, args ...string) probe {
-	return b.in(b.project(l.client), append(b.pulumiEnvironment(l), s.environment...), p.path, append(args, "--non-interactive", "--stack", stack)...)
+	return b.in(b.project(l.client), append(b.pulumiEnvironment(l), s.environment...), p.tool(), append(args, "--non-interactive", "--stack", stack)...)
 }
 
 // pulumiEnvironment is that of sluice, except for the home and the state.
@@ -305,15 +370,14 @@ func (b *workbench) pulumiStack(ctx context.Context, p peer, stack string) error
 			return err
 		}
 	}
-	_, err := b.in(b.project(shape.ClientThin), b.pulumiEnvironment(load{}), p.path, "stack", "select", "--create", stack, "--non-interactive")(ctx)
-	return err
+	return b.in(b.project(shape.ClientThin), b.pulumiEnvironment(load{}), p.tool(), "stack", "select", "--create", stack, "--non-interactive").run(ctx)
 }
 
 // terraform returns a probe of Terraform or OpenTofu in a directory with a configuration. It uses no settings of the
 // user.
 func (b *workbench) terraform(p peer, directory string, args ...string) probe {
 	environment := append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(b.directory, "terraform.rc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_DATA_DIR=.terraform")
-	return b.in(directory, environment, p.path, args...)
+	return b.in(directory, environment, p.tool(), args...)
 }
 
 // startService starts a service that accepts journals. The caller stops it.
@@ -349,8 +413,7 @@ func (b *workbench) yamlProject(ctx context.Context, size int) (string, error) {
 	if err := writeFile(directory, "Pulumi.yaml", yamlProgram(size)); err != nil {
 		return "", err
 	}
-	_, err := b.timing(load{}, b.executable("sluice"), "stack", "init", yamlStack, "--non-interactive", "--cwd", directory)(ctx)
-	return directory, err
+	return directory, b.timing(load{}, b.tool("sluice"), "stack", "init", yamlStack, "--non-interactive", "--cwd", directory).run(ctx)
 }
 
 // hclProject makes a missing directory with a configuration for a peer.
@@ -365,8 +428,7 @@ func (b *workbench) hclProject(ctx context.Context, p peer, size int) (string, e
 	if err := writeFile(directory, "main.tf", hclProgram(size)); err != nil {
 		return "", err
 	}
-	_, err := b.terraform(p, directory, "init", "-input=false", "-no-color")(ctx)
-	return directory, err
+	return directory, b.terraform(p, directory, "init", "-input=false", "-no-color").run(ctx)
 }
 
 func fresh(directory string) bool {

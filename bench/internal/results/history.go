@@ -21,8 +21,23 @@ func ReadHistory(folder string) History {
 }
 
 // Estimate returns how long a case takes with so many runs and a warm-up. known is false if it was never measured. A case of another size counts
-// as if its time grew as its size.
+// as if its time grew as its size. If there is none, one of another shape without latency counts.
 func (h History) Estimate(k Key, runs int) (took time.Duration, known bool) {
+	if took, known = h.estimate(k, runs); known || k.Latency != "" {
+		return took, known
+	}
+	for _, r := range h {
+		for i := range r.Results {
+			if of := &r.Results[i]; of.Case == k.Case && of.Latency == "" && of.Took > 0 {
+				k.Shape = of.Shape
+				return h.estimate(k, runs)
+			}
+		}
+	}
+	return 0, false
+}
+
+func (h History) estimate(k Key, runs int) (took time.Duration, known bool) {
 	var newest time.Time
 	exact := false
 	for _, r := range h {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +20,9 @@ type Metric string
 // The metrics of an operation. Memory and goroutines are maxima; those of a process do not include its child processes.
 const (
 	Time       Metric = "sec/op"
-	Work       Metric = "cpu-sec/op" // processor time, including that of child processes
+	Work       Metric = "cpu-sec/op"    // processor time, including that of child processes
+	Collector  Metric = "gc-cpu-sec/op" // processor time of the garbage collector, which is a part of it
+	Collected  Metric = "gcs/op"        // how often the collector ran
 	Rate       Metric = "resources/sec"
 	Allocated  Metric = "B/op"
 	Allocs     Metric = "allocs/op"
@@ -31,11 +34,18 @@ const (
 	P50        Metric = "p50-sec"      // of the latencies of Register
 	P95        Metric = "p95-sec"
 	P99        Metric = "p99-sec"
+	Slowest    Metric = "max-sec"
 )
 
 // Metrics returns all metrics, in the order in which they are shown.
 func Metrics() []Metric {
-	return []Metric{Time, Work, Rate, Allocated, Allocs, Peak, Goroutines, Written, Syncs, Calls, P50, P95, P99}
+	return []Metric{Time, Work, Rate, Allocated, Allocs, Peak, Collector, Collected, Goroutines, Written, Syncs, Calls, P50, P95, P99, Slowest}
+}
+
+// Timed reports whether a metric is a time or a rate: its value says something only beside that of a baseline, which the same machine measured at the
+// same time. Counts and sizes can be compared with those of another day.
+func (m Metric) Timed() bool {
+	return slices.Contains([]Metric{Time, Work, Rate, Collector, P50, P95, P99, Slowest}, m)
 }
 
 // MoreIsBetter reports whether a larger value is a better one.
@@ -84,11 +94,13 @@ type Result struct {
 	Runs    map[Metric]Sample `json:"runs"` // each in the order of the runs
 	Ideal   float64           `json:"ideal,omitempty"`
 	Targets []Target          `json:"targets,omitempty"`
+	// Latencies are those of the answers to resources in all runs, and Timeline is of the run that is not counted. Both are nil if they are unknown.
+	Latencies *Latencies `json:"latencies,omitempty"`
+	Timeline  []Moment   `json:"timeline,omitempty"`
 	// Others is the share of the processors, from 0 to 1, that other programs used during the runs of the case; negative if it is unknown.
 	Others float64 `json:"others"`
 	// Took is how long all runs took in seconds, with the warm-up and with what is not measured.
-	Took     float64  `json:"took,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Took float64 `json:"took,omitempty"`
 }
 
 // busy is the share of the processors from which other programs disturb the measurement.
@@ -106,13 +118,21 @@ func (r *Report) Busy() (cases int, most float64) {
 	return len(disturbed), most
 }
 
-// Warn adds warnings about conditions that make the result doubtful.
-func (r *Result) Warn() {
-	for _, m := range []Metric{Time, Work} {
-		if far := r.Runs[m].Outliers(); len(far) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d runs are far from the others in %s", len(far), len(r.Runs[m]), m))
+// Outliers returns the results, by name and subject, some of whose runs are far from the others in time.
+func (r *Report) Outliers() []string {
+	var names []string
+	for i := range r.Results {
+		of := &r.Results[i]
+		if len(of.Runs[Time].Outliers())+len(of.Runs[Work].Outliers()) == 0 {
+			continue
 		}
+		name := of.Name()
+		if of.Size > 0 {
+			name += " " + strconv.Itoa(of.Size)
+		}
+		names = append(names, name+" "+of.Subject)
 	}
+	return names
 }
 
 // Report has all results of one run of the command.
@@ -166,32 +186,21 @@ func (r *Report) Cases() int {
 	return len(seen)
 }
 
-// Versus returns the median with which a target compares. ok is false if there is none.
-func (r *Report) Versus(of *Result, t Target) (median float64, ok bool) {
-	if t.Versus == Ideal {
-		return of.Ideal, of.Ideal > 0
-	}
-	other := r.Find(of.Of(t.Versus))
-	if other == nil || len(other.Runs[t.Metric]) == 0 {
-		return 0, false
-	}
-	return other.Runs[t.Metric].Median(), true
-}
-
-// Verdict returns "ok" or "missed", and the figure compared with the target; "" if there is none.
+// Verdict returns "ok" or "missed", and the figure compared with the target: the median, or that of the ratios of the runs. It returns "" if there is
+// nothing to compare.
 func (r *Report) Verdict(of *Result, t Target) (verdict string, judged float64) {
 	s := of.Runs[t.Metric]
+	switch t.Versus {
+	case "":
+	case Ideal:
+		s = ratios(of, &Result{Runs: map[Metric]Sample{t.Metric: slices.Repeat(Sample{of.Ideal}, len(s))}}, t.Metric)
+	default:
+		s = ratios(of, r.Find(of.Of(t.Versus)), t.Metric)
+	}
 	if len(s) == 0 {
 		return "", 0
 	}
 	judged = s.Median()
-	if t.Versus != "" {
-		base, ok := r.Versus(of, t)
-		if !ok || base == 0 {
-			return "", 0
-		}
-		judged /= base
-	}
 	if judged <= t.AtMost {
 		return "ok", judged
 	}

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"testing"
 	"time"
@@ -87,13 +88,84 @@ func TestAVerdictComparesWithTheTarget(t *testing.T) {
 	}
 }
 
-func TestADoubtfulResultSaysWhy(t *testing.T) {
-	r := Result{Runs: map[Metric]Sample{Time: {10, 11, 50, 12, 10, 11}}}
-	r.Warn()
-	require.Len(t, r.Warnings, 1)
-	calm := Result{Runs: map[Metric]Sample{Time: {10, 11, 12, 10, 11}}}
-	calm.Warn()
-	require.Empty(t, calm.Warnings)
+func TestFarRunsAreNamed(t *testing.T) {
+	r := &Report{Results: []Result{
+		{Key: Key{Case: "c", Shape: "wide", Size: 5, Subject: Sluice}, Runs: map[Metric]Sample{Time: {10, 11, 50, 12, 10, 11}}},
+		{Key: Key{Case: "calm", Subject: Sluice}, Runs: map[Metric]Sample{Time: {10, 11, 12, 10, 11}}},
+	}}
+	require.Equal(t, []string{"c wide 5 sluice"}, r.Outliers())
+}
+
+func TestRatiosAreThoseOfRunsBesideEachOther(t *testing.T) {
+	k := Key{Case: "c", Size: 10, Subject: Sluice}
+	r := &Report{Results: []Result{
+		{Key: k, Runs: map[Metric]Sample{Time: {2, 40, 6}, Work: {1, 2}, Calls: {1}}},
+		{Key: k.Of("pulumi"), Runs: map[Metric]Sample{Time: {10, 200, 30}}},
+		{Key: k.Of(Floor), Runs: map[Metric]Sample{Time: {1, 10, 3}, Work: {1, 2, 3}, Calls: {0}}},
+		{Key: Key{Case: "alone", Subject: Sluice}, Runs: map[Metric]Sample{Time: {1}}},
+	}}
+	sluice, floor := &r.Results[0], &r.Results[2]
+	require.Equal(t, Floor, r.Baseline(k))
+	require.Equal(t, Sample{2, 4, 2}, r.Ratios(sluice, Time), "a busy moment is in both")
+	require.Equal(t, Sample{10, 20, 10}, r.Ratios(&r.Results[1], Time))
+	require.Nil(t, r.Ratios(floor, Time), "it is the baseline")
+	require.Nil(t, r.Ratios(sluice, Work), "runs are missing")
+	require.Nil(t, r.Ratios(sluice, Calls), "nothing can be divided by 0")
+	require.Empty(t, r.Baseline(r.Results[3].Key))
+	verdict, judged := r.Verdict(sluice, Target{Time, Floor, 1.9})
+	require.Equal(t, "missed", verdict)
+	require.InDelta(t, 2, judged, 0)
+	require.Equal(t, Sample{0.2, 4, 0.6}, sluice.PerResource(Time))
+	require.Nil(t, r.Results[3].PerResource(Time))
+}
+
+func TestLatenciesAreKeptWithThreeDigits(t *testing.T) {
+	var empty *Latencies
+	require.Zero(t, empty.Quantile(0.5))
+	require.Empty(t, empty.Bars())
+	l := &Latencies{}
+	for n := range 1000 {
+		l.Record(time.Duration(n+1) * time.Millisecond)
+	}
+	l.Record(0)
+	l.Record(2 * longestWait)
+	require.InEpsilon(t, float64(500*time.Millisecond), float64(l.Quantile(0.5)), 0.01)
+	require.InEpsilon(t, float64(longestWait), float64(l.Max()), 0.01)
+	total := int64(0)
+	bars := l.Bars()
+	for i, b := range bars {
+		total += b.Count
+		require.Equal(t, 2*b.From, b.To, "%d", i)
+		if i > 0 {
+			require.Equal(t, bars[i-1].To, b.From)
+		}
+	}
+	require.Equal(t, l.Count(), total)
+
+	text, err := json.Marshal(map[string]*Latencies{"of": l, "empty": {}})
+	require.NoError(t, err)
+	var again map[string]*Latencies
+	require.NoError(t, json.Unmarshal(text, &again))
+	require.Equal(t, l.Count(), again["of"].Count())
+	require.Equal(t, l.Bars(), again["of"].Bars())
+	require.Zero(t, again["empty"].Count())
+	require.Error(t, json.Unmarshal([]byte(`{"of": "no histogram"}`), &again))
+	again["of"].Add(l)
+	require.Equal(t, 2*l.Count(), again["of"].Count())
+}
+
+func TestATimelineHasAtMost200Moments(t *testing.T) {
+	for _, n := range []int{1, 200, 201, 1000, 100_000} {
+		var line Timeline
+		for i := range n {
+			line.Add(Moment{At: float64(i) / 500})
+		}
+		got := line.Moments()
+		require.LessOrEqual(t, len(got), 200, "%d", n)
+		require.Zero(t, got[0].At)
+		require.GreaterOrEqual(t, len(got), min(n, 90), "%d", n)
+		require.GreaterOrEqual(t, got[len(got)-1].At, float64(n-1)/500*0.97, "%d", n)
+	}
 }
 
 func TestABusyMachineIsOneRemark(t *testing.T) {
@@ -128,6 +200,11 @@ func TestEstimatesAreThoseOfTheNewestReportOrOfAnotherSize(t *testing.T) {
 	require.True(t, known)
 	require.Equal(t, 4*4000*time.Second, took, "twice as large and twice as often as in the newest report")
 	_, known = h.Estimate(Key{Case: "other", Size: 10}, 3)
+	require.False(t, known)
+	took, known = h.Estimate(Key{Case: "c", Shape: "chain", Size: 10}, 3)
+	require.True(t, known)
+	require.Equal(t, 80*time.Second, took, "another shape is better than nothing")
+	_, known = h.Estimate(Key{Case: "c", Latency: "20ms", Size: 10}, 3)
 	require.False(t, known)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/bench/internal/meter"
+	"github.com/sluice-iac/sluice/bench/internal/profiles"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 )
 
@@ -24,6 +25,7 @@ type Settings struct {
 	Dependents int            // of a replaced hub
 	Checkpoint int            // size of the state that is read in megabytes; 0 for none
 	Only       *regexp.Regexp // matches names of cases
+	ProfileFor time.Duration  // how long the profiled runs of a contender take together
 	Log        io.Writer      // receives the names of running cases
 }
 
@@ -35,6 +37,10 @@ type Runner struct {
 	History results.History
 	// File receives the report whenever a case has ended; "" is none.
 	File string
+	// Profiles is the folder that receives profiles of each contender; "" makes none.
+	Profiles string
+	// Profiled is how many profiles there are so far.
+	Profiled int
 
 	planning bool
 	planned  []results.Key
@@ -93,7 +99,7 @@ func (r *Runner) progress() string {
 	}
 	text := fmt.Sprintf(", %d of %d", r.done+1, len(r.planned))
 	if left := Estimate(r.Left()); left != "" {
-		text += ", " + left + " left"
+		text += ", " + left
 	}
 	return text
 }
@@ -109,7 +115,7 @@ func Estimate(left time.Duration, unknown int) string {
 	}
 	text = "about " + text
 	if unknown > 0 {
-		text += fmt.Sprintf(" and %d that were not measured before", unknown)
+		text += fmt.Sprintf(", without %d cases that were never measured here", unknown)
 	}
 	return text
 }
@@ -117,13 +123,17 @@ func Estimate(left time.Duration, unknown int) string {
 // Contender is a subject that runs a case.
 type Contender struct {
 	Subject string
-	Probe   func(ctx context.Context) (meter.Reading, error) // one run
+	Probe   Probe
 	// Ideal is the ideal duration in seconds, 0 if it is unknown.
 	Ideal   float64
 	Targets []results.Target
 }
 
-// Measure runs the contenders of a case alternately, adds a result for each, and writes the report.
+// Probe is one run of a contender.
+type Probe = func(ctx context.Context, run meter.Run) (meter.Reading, error)
+
+// Measure runs the contenders of a case alternately, adds a result for each, and writes the report. The first run of each is in no figure: it is the
+// one whose timeline is kept.
 func (r *Runner) Measure(ctx context.Context, k results.Key, contenders ...Contender) error {
 	others := meter.WatchOthers()
 	all := make([]results.Result, len(contenders))
@@ -133,30 +143,77 @@ func (r *Runner) Measure(ctx context.Context, k results.Key, contenders ...Conte
 	for run := range r.Runs + 1 {
 		for i, c := range contenders {
 			began := time.Now()
-			reading, err := c.Probe(ctx)
+			reading, err := c.Probe(ctx, meter.Run{Timeline: run == 0})
 			all[i].Took += time.Since(began).Seconds()
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", k.Name(), c.Subject, err)
 			}
 			if run == 0 {
+				all[i].Timeline = reading.Timeline
 				continue
 			}
-			if k.Size > 0 && reading[results.Time] > 0 {
-				reading[results.Rate] = float64(k.Size) / reading[results.Time]
-			}
-			for m, v := range reading {
-				all[i].Runs[m] = append(all[i].Runs[m], v)
-			}
+			keep(&all[i], reading)
 		}
 	}
 	share := others()
 	for i := range all {
 		all[i].Others = share
-		all[i].Warn()
 	}
 	r.Report.Results = append(r.Report.Results, all...)
-	if r.File == "" {
+	if r.File != "" {
+		if err := r.Report.Write(r.File); err != nil {
+			return err
+		}
+	}
+	return r.profile(ctx, k, contenders)
+}
+
+// keep adds the reading of a run to a result.
+func keep(of *results.Result, reading meter.Reading) {
+	if of.Size > 0 && reading.Values[results.Time] > 0 {
+		reading.Values[results.Rate] = float64(of.Size) / reading.Values[results.Time]
+	}
+	if reading.Latencies.Count() > 0 {
+		if of.Latencies == nil {
+			of.Latencies = &results.Latencies{}
+		}
+		of.Latencies.Add(reading.Latencies)
+		for m, share := range map[results.Metric]float64{results.P50: 0.5, results.P95: 0.95, results.P99: 0.99} {
+			reading.Values[m] = reading.Latencies.Quantile(share).Seconds()
+		}
+		reading.Values[results.Slowest] = reading.Latencies.Max().Seconds()
+	}
+	for m, v := range reading.Values {
+		of.Runs[m] = append(of.Runs[m], v)
+	}
+}
+
+// patience is how many times as long as it is to be profiled a contender may take with what is not measured, before it is left.
+const patience = 3
+
+// profile profiles further runs of each contender, which are in no figure, until they have taken long enough.
+func (r *Runner) profile(ctx context.Context, k results.Key, contenders []Contender) error {
+	if r.Profiles == "" {
 		return nil
 	}
-	return r.Report.Write(r.File)
+	for _, c := range contenders {
+		p := profiles.New(k.Of(c.Subject))
+		began, seconds := time.Now(), 0.0
+		for p.Empty() || seconds < r.ProfileFor.Seconds() && time.Since(began) < patience*r.ProfileFor {
+			reading, err := c.Probe(ctx, meter.Run{Profile: p})
+			if err != nil {
+				return fmt.Errorf("%s, %s, with a profile: %w", k.Name(), c.Subject, err)
+			}
+			if p.Empty() {
+				break // it writes no profiles
+			}
+			seconds += reading.Values[results.Time]
+		}
+		names, err := p.Write(r.Profiles)
+		if err != nil {
+			return err
+		}
+		r.Profiled += len(names)
+	}
+	return nil
 }

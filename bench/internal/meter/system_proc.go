@@ -23,3 +23,17 @@ func writtenSoFar() int64 {
 	}
 	return -1
 }
+
+// memoryOf returns the bytes that a process has in memory, 0 if the system does not report them.
+func memoryOf(process int) int64 {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/statm")
+	if err != nil {
+		return 0
+	}
+	if fields := strings.Fields(string(text)); len(fields) > 1 {
+		if pages, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+			return pages * int64(os.Getpagesize())
+		}
+	}
+	return 0
+}
