@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,11 +32,16 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
-		for name, pkg := range map[string]string{"sluice-fleet": "../cmd/sluice-fleet", "sluice": "../../cmd/sluice"} {
-			if err := executable.Build(context.Background(), filepath.Join(folder, name), pkg); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				return 1
-			}
+		flag.Parse()
+		sluice := executable.BuildTests // its keys are cheap, and a key costs as much as a small update
+		if flag.Lookup("test.bench").Value.String() != "" {
+			sluice = executable.Build
+		}
+		ctx := context.Background()
+		if err := errors.Join(executable.Build(ctx, filepath.Join(folder, "sluice-fleet"), "../cmd/sluice-fleet"),
+			sluice(ctx, filepath.Join(folder, "sluice"), "../../cmd/sluice")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
 		programs = folder
 		return m.Run()

@@ -26,6 +26,21 @@ func Build(ctx context.Context, path, dir string) error {
 	return Link(shared, path)
 }
 
+// BuildTests makes path the test binary of the package in the folder dir. The folder of path must exist. A test binary runs one of its commands
+// (testscript.Main) in place of tests if the last element of path is the name of that command.
+func BuildTests(ctx context.Context, path, dir string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", path, ".")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
+	}
+	return nil
+}
+
 // Link makes path a hard link to a shared executable, or a copy of it on another file system.
 func Link(shared, path string) error {
 	if os.Link(shared, path) == nil {

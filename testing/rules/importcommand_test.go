@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -465,4 +466,30 @@ func TestAnImportDoesNotDependOnTiming(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestAnImportBeginsAfterTheRootStackIsRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		k.exists("ext-1", in{"size": 1})
+		var read atomic.Bool
+		k.fake = func(f *providertest.Fake) {
+			base := f.Base
+			f.OnRead = func(ctx context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+				read.Store(true)
+				return base.Read(ctx, r)
+			}
+		}
+		early := true
+		k.options.State = &watchedState{MemoryState: k.state, onEnd: func(c state.Change) error {
+			if c.Add != nil && c.Add.URN == urn.RootStack("dev", "p") {
+				time.Sleep(time.Second) // until then everything has begun that does not wait
+				early = read.Load()
+			}
+			return nil
+		}}
+		k.imports(thingToImport("a", "ext-1"))
+		require.False(t, early)
+		require.True(t, read.Load())
+	})
 }

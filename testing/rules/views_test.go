@@ -672,3 +672,26 @@ func TestSecretsOfViewsStaySecret(t *testing.T) {
 	k.up(program(func(s *script) { s.thing("a", nil) }))
 	require.True(t, k.recorded("v").Outputs.At("key").IsSecret())
 }
+
+// A view with another name takes the place of the one that its provider names as old. What depends on it follows, also if it is not targeted.
+func TestWhatDependsOnAViewFollowsItsNewName(t *testing.T) {
+	k := newKit(t)
+	p := usual()
+	publishing(k, p)
+	both := func(size int) func(*script) {
+		return func(s *script) { sized("a", size)(s); s.group("b") }
+	}
+	k.up(program(sized("a", 1)))
+	k.up(program(both(1)))
+	k.change("b", func(r *state.Resource) { r.Dependencies = []urn.URN{viewOf("a", "a-view")} })
+	p.onUpdate = func(r providers.UpdateRequest) []providers.ViewStep {
+		return viewSteps(providers.ViewStep{Op: providers.ViewUpdate, Old: &r.OldViews[0], New: view("renamed", 2)})
+	}
+	targets, err := urn.CompileSet(string(urnOf("a")))
+	require.NoError(t, err)
+	k.options.Targeting.Targets = targets
+	out := k.up(program(both(2)))
+	require.Contains(t, out.steps(), "update renamed")
+	require.Equal(t, []urn.URN{viewOf("a", "renamed")}, k.recorded("b").Dependencies)
+	require.NotContains(t, k.names(), "a-view")
+}
