@@ -99,6 +99,7 @@ func TestCancelledRunWaitsForWhatItStarted(t *testing.T) {
 		var ended []ID
 		err := r.Run(ctx, func(ctx context.Context, id ID) error {
 			if id == 0 {
+				time.Sleep(time.Millisecond) // all else waits by then, so that 1 has been started
 				cancel(why)
 			}
 			time.Sleep(time.Second)
