@@ -64,7 +64,7 @@ func Run[T Item](ctx context.Context, info stages.RunInfo, newStage Stage[T], it
 }
 
 // RunReplacement is [Run] for a stage in the place of a standard one. standard returns the result of the standard stage for an
-// item; its errors are those of the standard stage. A refusal stops a preview, too.
+// item; its errors are those of the standard stage. The workers of the stage call it concurrently. A refusal stops a preview, too.
 func RunReplacement[In, Out Item](
 	ctx context.Context, info stages.RunInfo, newStage Replacement[In, Out], standard func(In) (Out, error), items ...In,
 ) Result[Out] {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -294,12 +295,12 @@ func TestReplacementsAreHeldToTheRules(t *testing.T) {
 		}
 		return standard.Run(ctx, l, emit)
 	})
-	asked := 0
-	counted := func(l stages.Located) (stages.Checked, error) { asked++; return accept(l) }
+	var asked atomic.Int64 // the stage has several workers
+	counted := func(l stages.Located) (stages.Checked, error) { asked.Add(1); return accept(l) }
 	result := stagestest.RunReplacement(t.Context(), stages.RunInfo{DryRun: true}, known, counted, things()...)
 	require.NoError(t, result.Err)
 	require.Len(t, result.Emitted, 4)
-	require.Equal(t, 2, asked)
+	require.EqualValues(t, 2, asked.Load())
 	stagestest.CheckReplacement(t, known, accept, things)
 
 	refusing := instead(func(_ context.Context, _ checking, l stages.Located, _ emittingCheck) error { return l.Refuse("no") })
