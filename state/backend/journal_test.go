@@ -26,6 +26,7 @@ func (f *fixture) listening() (*File, *[]string) {
 }
 
 // record begins a recording as a process does that dies without releasing its lock: the next one finds it free.
+// When the test ends, the recorder ends too, before the test's folders are removed: it would write the next checkpoint into them afterwards.
 func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
 	t.Helper()
 	ctx := context.Background()
@@ -33,6 +34,7 @@ func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
 	require.NoError(t, err)
 	r, err := s.(*fileStack).recorder(ctx, w, base)
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close(ctx) }) // the test may have closed it, or have changed its files
 	return r
 }
 
