@@ -76,7 +76,7 @@ func (b *workbench) started(ctx context.Context, executable string, args ...stri
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.WaitDelay = patience
 	if runtime.GOOS != "windows" { // which has no interrupts between processes
-		leads(cmd)
+		process.Lead(cmd)
 		cmd.Cancel = func() error {
 			b.mu.Lock()
 			defer b.mu.Unlock()

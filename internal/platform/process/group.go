@@ -22,7 +22,7 @@ type Group struct {
 // If a guard cannot be started, as on a system without a shell, that is not an error: [EndOrphans] remains.
 func Start(c *exec.Cmd) (*Group, error) {
 	c.Env = append(c.Environ(), mark())
-	own(c)
+	Lead(c)
 	if err := c.Start(); err != nil {
 		return nil, err
 	}

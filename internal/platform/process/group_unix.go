@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-func own(c *exec.Cmd) {
+// Lead makes a command that is not started yet lead a group, without the guard of [Start].
+func Lead(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -38,7 +39,7 @@ func guardGroup(leader *os.Process) guard {
 	defer func() { _ = read.Close() }()
 	shell := exec.Command("/bin/sh", "-c", script, "sluice-guard", strconv.Itoa(leader.Pid))
 	shell.Stdin, shell.Dir, shell.Env = read, "/", []string{}
-	own(shell)
+	Lead(shell)
 	if shell.Start() != nil {
 		_ = write.Close()
 		return guard{}

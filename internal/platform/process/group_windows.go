@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// own prevents the process from receiving the console's Ctrl-C.
-func own(c *exec.Cmd) {
+// Lead makes a command that is not started yet lead a group, without the guard of [Start]. Such a process does not receive the console's Ctrl-C.
+func Lead(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = &syscall.SysProcAttr{}
 	}
