@@ -76,9 +76,9 @@ func jsonPlain(v property.Value, showSecrets bool) any {
 	case v.IsMap():
 		return jsonMap(v.AsMap(), showSecrets)
 	case v.IsAsset():
-		return jsonAsset(v.AsAsset())
+		return jsonAsset(v.AsAsset(), elidedText)
 	case v.IsArchive():
-		return jsonArchive(v.AsArchive(), showSecrets)
+		return jsonArchive(v.AsArchive(), jsonMap(v.AsArchive().Members, showSecrets))
 	case v.IsReference():
 		return jsonReference(v.AsReference(), showSecrets)
 	}
@@ -93,11 +93,12 @@ func jsonMap(m property.Map, showSecrets bool) map[string]any {
 	return out
 }
 
-func jsonAsset(a property.Asset) map[string]any {
+// jsonAsset returns an asset with a text in place of its own.
+func jsonAsset(a property.Asset, text string) any {
 	out := map[string]any{property.SignatureKey: assetMark, "hash": a.Hash}
 	switch a.Kind {
 	case property.KindText:
-		out["text"] = elidedText
+		out["text"] = text
 	case property.KindPath:
 		out["path"] = a.Path
 	case property.KindURI:
@@ -106,11 +107,12 @@ func jsonAsset(a property.Asset) map[string]any {
 	return out
 }
 
-func jsonArchive(a property.Archive, showSecrets bool) map[string]any {
+// jsonArchive returns an archive with its members in their form.
+func jsonArchive(a property.Archive, members any) any {
 	out := map[string]any{property.SignatureKey: archiveMark, "hash": a.Hash}
 	switch a.Kind {
 	case property.KindMembers:
-		out["assets"] = jsonMap(a.Members, showSecrets)
+		out["assets"] = members
 	case property.KindPath:
 		out["path"] = a.Path
 	case property.KindURI:
@@ -338,17 +340,9 @@ func PlainJSON(v property.Value, showSecrets bool) any {
 		}
 		return out
 	case inner.IsAsset():
-		out := jsonAsset(inner.AsAsset())
-		if inner.AsAsset().Kind == property.KindText {
-			out["text"] = inner.AsAsset().Text
-		}
-		return out
+		return jsonAsset(inner.AsAsset(), inner.AsAsset().Text)
 	case inner.IsArchive():
-		out := jsonArchive(inner.AsArchive(), showSecrets)
-		if inner.AsArchive().Kind == property.KindMembers {
-			out["assets"] = PlainJSON(property.Of(inner.AsArchive().Members), showSecrets)
-		}
-		return out
+		return jsonArchive(inner.AsArchive(), PlainJSON(property.Of(inner.AsArchive().Members), showSecrets))
 	}
 	return jsonPlain(inner, showSecrets)
 }
