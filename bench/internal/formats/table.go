@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -134,7 +135,7 @@ type grid struct {
 
 // write writes the columns that have a text, in as many parts as the width needs.
 func (g *grid) write(w io.Writer, width int) {
-	const indent, gap = 2, 2
+	const gap = 2
 	widths := make([]int, len(g.names))
 	for i, name := range g.names {
 		for _, row := range g.rows {
@@ -169,7 +170,7 @@ func (g *grid) write(w io.Writer, width int) {
 		for _, row := range g.rows {
 			line(row, part)
 		}
-		part, used = append([]int(nil), before...), 0
+		part, used = slices.Clone(before), 0
 		for _, i := range before {
 			used += gap + widths[i]
 		}

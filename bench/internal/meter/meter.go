@@ -58,7 +58,7 @@ func Function(ctx context.Context, run Run, f func(ctx context.Context) error) (
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	var watch conc.WaitGroup
-	watch.Go(func() { p.watch(watching) })
+	watch.Go(func() { every(watching, p.look) })
 
 	began, worked := time.Now(), cputime.SoFar()
 	err := f(ctx)
@@ -151,10 +151,6 @@ func (p *peaks) moments() []results.Moment {
 		return nil
 	}
 	return p.timeline.Moments()
-}
-
-func (p *peaks) watch(ctx context.Context) {
-	every(ctx, p.look)
 }
 
 // every calls look again and again until the context ends.
