@@ -28,6 +28,7 @@ import (
 // of lines:
 //
 //	see TEXT     wait until the screen shows it
+//	match REGEXP wait until the screen matches it
 //	unseen TEXT  wait until the screen does not show it
 //	type TEXT    type it
 //	key NAME     press enter, esc, space, down, up, ctrl-a, ctrl-c, ctrl-d or ctrl-z
@@ -121,33 +122,56 @@ type screen struct {
 	term vt10x.Terminal
 	all  strings.Builder // everything that the command has written
 	gone bool            // the terminal has gone away
+
+	frame sync.Mutex
+	drawn *string // what the screen showed before the frame that is being drawn; nil between frames
 }
 
 // read draws what the command writes, until it has ended.
 func (s *screen) read() {
-	r := bufio.NewReader(&understood{from: io.TeeReader(s.file, &s.all)})
+	r := bufio.NewReader(&understood{from: io.TeeReader(s.file, &s.all), screen: s})
 	for s.term.Parse(r) == nil {
 	}
 }
 
-// understood is the part of the output that the emulator understands. It removes queries about the keyboard. They end like the sequence that
-// restores the cursor, and the emulator would take them for it, and so lose the text above a question.
+// understood is the part of the output that the emulator understands. What it does not, is done here: queries about the keyboard are removed (they
+// end like the sequence that restores the cursor, and the emulator would take them for it, and so lose the text above a question), and synchronized
+// output is offered, so that no line of a script sees a half drawn frame.
 type understood struct {
-	from io.Reader
-	left []byte
+	from   io.Reader
+	left   []byte
+	screen *screen
 }
+
+// The sequences of synchronized output, and the answer to its query: known, and off.
+const (
+	querySynchronized = "\x1b[?2026$p"
+	offerSynchronized = "\x1b[?2026;2$y"
+	beginFrame        = "\x1b[?2026h"
+	endFrame          = "\x1b[?2026l"
+)
 
 var (
 	aboutKeyboard = regexp.MustCompile(`\x1b\[[<>=?][0-9;]*u`)
-	unfinished    = regexp.MustCompile(`\x1b(\[[<>=?]?[0-9;]*)?$`)
+	aboutFrames   = regexp.MustCompile(`\x1b\[\?2026(\$p|h|l)`)
+	unfinished    = regexp.MustCompile(`\x1b(\[[<>=?]?[0-9;]*\$?)?$`)
 )
 
-// Read implements [io.Reader]. It holds a possible beginning of a query until it is complete.
+// Read implements [io.Reader]. It holds a possible beginning of a sequence until it is complete. The emulator reads when it has drawn all that it
+// read before.
 func (u *understood) Read(p []byte) (int, error) {
 	for {
 		u.left = aboutKeyboard.ReplaceAll(u.left, nil)
 		ready := len(u.left)
 		if at := unfinished.FindIndex(u.left); at != nil {
+			ready = at[0]
+		}
+		if at := aboutFrames.FindIndex(u.left); at != nil {
+			if at[0] == 0 {
+				u.screen.synchronize(string(u.left[:at[1]]))
+				u.left = u.left[at[1]:]
+				continue
+			}
 			ready = at[0]
 		}
 		if ready > 0 {
@@ -172,8 +196,35 @@ func (s *screen) scrollback() string {
 	return strings.ReplaceAll(ansi.Strip(alternate.ReplaceAllString(s.all.String(), "")), "\r", "")
 }
 
-// shown returns the lines of the screen.
+// synchronize follows a sequence of synchronized output.
+func (s *screen) synchronize(sequence string) {
+	switch sequence {
+	case querySynchronized:
+		_, _ = io.WriteString(s.file, offerSynchronized) // a terminal that has gone away answers nothing
+	case beginFrame:
+		before := s.cells()
+		s.frame.Lock()
+		defer s.frame.Unlock()
+		s.drawn = &before
+	case endFrame:
+		s.frame.Lock()
+		defer s.frame.Unlock()
+		s.drawn = nil
+	}
+}
+
+// shown returns the lines of the screen. During a frame of synchronized output they are those before it.
 func (s *screen) shown() string {
+	s.frame.Lock()
+	defer s.frame.Unlock()
+	if s.drawn != nil {
+		return *s.drawn
+	}
+	return s.cells()
+}
+
+// cells returns the lines that the emulator has drawn.
+func (s *screen) cells() string {
 	s.term.Lock()
 	defer s.term.Unlock()
 	var b strings.Builder
@@ -193,6 +244,10 @@ func (s *screen) act(line string) {
 	switch verb {
 	case "see":
 		s.wait(line, func() bool { return strings.Contains(s.shown(), rest) })
+	case "match":
+		pattern, err := regexp.Compile(rest)
+		s.ts.Check(err)
+		s.wait(line, func() bool { return pattern.MatchString(s.shown()) })
 	case "unseen":
 		s.wait(line, func() bool { return !strings.Contains(s.shown(), rest) })
 	case "type":
