@@ -75,6 +75,9 @@ type Options struct {
 	ContinueOnError bool
 	Targeting       stages.Targeting // which resources to touch; the zero value is all
 	Refresh         bool             // read every resource before deciding
+	// RefreshOnly are the recorded resources that an Update or Preview with Refresh reads. It reads those of interrupted operations too, and those
+	// whose providers require it. nil is all.
+	RefreshOnly map[urn.URN]bool
 	// RunProgram makes Refresh and Destroy run the program, so that they use the configuration that it gives its providers, and
 	// so that delete hooks run (steps.md 7.4, 7.5). An Update or Preview with Refresh then reads each resource when the
 	// program registers it.
@@ -218,6 +221,9 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 		Memory: stages.Memory{Limit: o.MemoryLimit, Before: memory.Taken()}, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		Legacy:  stages.Legacy{Diff: o.Legacy.Diff, RefreshDiff: o.Legacy.RefreshDiff},
 		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,
+	}
+	if o.Refresh && k.mode == stages.ModeUpdate {
+		s.RefreshOnly = o.RefreshOnly
 	}
 	if k.hasPlans() {
 		s.Plan, s.MakePlan = o.Plan, o.MakePlan

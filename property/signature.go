@@ -34,17 +34,16 @@ func IsUnknownMarker(s string) bool {
 
 // HasUnknownMarker reports whether a text contains such a text: a program has put an unknown value into it.
 func HasUnknownMarker(s string) bool {
-	const beforeDash = 8
-	for at := beforeDash; at < len(s); {
-		dash := strings.IndexByte(s[at:], '-')
+	const beforeDash, fromDash = 8, sentinelLength - 8
+	for at := beforeDash; at+fromDash <= len(s); at++ {
+		dash := strings.IndexByte(s[at:len(s)-fromDash+1], '-')
 		if dash < 0 {
 			return false
 		}
 		at += dash
-		if begin := at - beforeDash; len(s)-begin >= sentinelLength && IsUnknownMarker(s[begin:begin+sentinelLength]) {
+		if IsUnknownMarker(s[at-beforeDash : at+fromDash]) {
 			return true
 		}
-		at++
 	}
 	return false
 }

@@ -17,6 +17,8 @@ type Settings struct {
 	Mode      Mode   // what is done with declared resources
 	// RefreshEach makes the run read every recorded resource when the program registers it (steps.md 7.4).
 	RefreshEach bool
+	// RefreshOnly are the recorded resources that a refresh reads, besides those whose providers require it; nil is all.
+	RefreshOnly map[urn.URN]bool
 	Base        *state.Snapshot
 	Recorder    state.Recorder // nil in previews, which record nothing
 	Registry    *providers.Registry

@@ -28,7 +28,7 @@ func newDriftCommand(open *session.Opener) *cobra.Command {
 		Short: "Show how resources differ from the recorded state, and change nothing",
 		Long: "Read the resources of the stack from their providers, and report how they differ from the recorded state and what\n" +
 			"`up --refresh` would do about it. Nothing is changed. The command only records when it has read each resource.\n\n" +
-			"With --since 12h, it skips resources that it has read within the last twelve hours. With --sample 10%, it reads a tenth\n" +
+			"With --since 12h, it skips resources that it or a refresh has read within the last twelve hours. With --sample 10%, it reads a tenth\n" +
 			"of the others, chosen at random, and prints the --sample-seed that chooses the same ones again. Both together check all\n" +
 			"resources in the course of time.\n\n" +
 			"The exit status is 0 if there is no drift, and 10 if there is.",

@@ -314,6 +314,25 @@ func isOlder(a, b string) bool {
 	return err == nil && v.LessThan(w)
 }
 
+// refreshOnly returns the only resources that are read, nil for all. Those of interrupted operations are among them, because reading them resolves the
+// operations (state.md 9.4).
+func (o *opened) refreshOnly() map[urn.URN]bool {
+	if o.settings.Stages.RefreshOnly == nil {
+		return nil
+	}
+	only := maps.Clone(o.settings.Stages.RefreshOnly)
+	for _, op := range o.base.Pending {
+		only[op.Resource.URN] = true
+		if op.Resource.ViewOf != "" {
+			only[op.Resource.ViewOf] = true
+		}
+		if is := op.StateIn(o.base.Resources); is != nil {
+			only[is.URN] = true
+		}
+	}
+	return only
+}
+
 // warnOfPending lists the pending operations of earlier runs (steps.md 9.10, state.md 9.4 R-10), in previews too. An
 // operation that refreshes does not list them: it resolves most of them.
 func (o *opened) warnOfPending() {
@@ -434,7 +453,7 @@ func (o *opened) prepare(p *packs) *resolved {
 	settings := o.settings.Stages
 	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.events.emit
 	settings.Seeds = calls.Recorded.Seed
-	settings.RefreshEach = o.settings.refreshesEach()
+	settings.RefreshEach, settings.RefreshOnly = o.settings.refreshesEach(), o.refreshOnly()
 	settings.Registry = s.registry
 	settings.MonitorAddress = func() (string, error) { return s.server.Address() }
 	settings.Judges.Analyzers = p.analyzers

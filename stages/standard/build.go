@@ -226,7 +226,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
-	warnTooLate(b.control, b.rooms, d.Located, why.Cause)
+	warnTooLate(b.control, b.rooms, d.Located)
 	b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
 	b.decisions.Add(d.URN, rooms.Replaced)
 	d.Reason = why
@@ -281,8 +281,7 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		}
 	}
 	if d.DeletedByClosure {
-		why, _ := b.rooms.Decisions.ReasonOf(d.Claimed)
-		warnTooLate(b.control, b.rooms, d.Located, why.Cause)
+		warnTooLate(b.control, b.rooms, d.Located)
 	}
 	if err := b.mayReplace(d); err != nil {
 		return err

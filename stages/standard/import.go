@@ -157,8 +157,8 @@ func (i *importer) mayReplace(l stages.Located) error {
 	if l.Old == nil || l.Old.External {
 		return nil
 	}
-	if why, deleted := i.rooms.Decisions.ReasonOf(l.Claimed); deleted {
-		warnTooLate(i.access.Control, i.rooms, l, why.Cause)
+	if i.rooms.Decisions.IsDeletedByClosure(l.Claimed) {
+		warnTooLate(i.access.Control, i.rooms, l)
 		return nil
 	}
 	if !rooms.IsProtected(i.rooms, l, l.Old.PendingReplacement) {

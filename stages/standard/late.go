@@ -11,8 +11,10 @@ import (
 // warnTooLate reports that the program protects or retains a resource too late: the delete-before-replace of another resource, which
 // deletes the old object, was decided and begun before the program declared the resource. A preview can still refuse it
 // (decision 0191).
-func warnTooLate(c *control.Control, r *rooms.Rooms, l stages.Located, cause urn.URN) {
+func warnTooLate(c *control.Control, r *rooms.Rooms, l stages.Located) {
 	old := l.Claimed
+	why, _ := r.Decisions.ReasonOf(old)
+	cause := why.Cause
 	protects := l.Goal.IsProtected() && !old.Protect && !r.IgnoreProtect
 	retains := l.Goal.IsRetained() && !old.RetainOnDelete
 	option := "retainOnDelete"

@@ -123,15 +123,25 @@ type Stack interface {
 	DiscardJournal(ctx context.Context) (where string, err error)
 }
 
-// AnswersKeeper is a stack with a place beside its state for the answers that providers gave in earlier operations. They are no part of the state,
-// and may be lost at any time.
-type AnswersKeeper interface {
-	// ReadAnswers returns what is kept, nil if there is nothing, and a revision that identifies it.
-	ReadAnswers(ctx context.Context) (content []byte, revision string, err error)
-	// WriteAnswers replaces what is kept if it still has the revision, "" if nothing was kept, and reports whether it did.
-	WriteAnswers(ctx context.Context, content []byte, revision string) (replaced bool, err error)
-	// RemoveAnswers removes what is kept.
-	RemoveAnswers(ctx context.Context) error
+// Side is a kind of content that is kept beside the state of a stack. It is no part of the state, and may be lost at any time.
+type Side string
+
+const (
+	Answers   Side = "answers" // the answers that providers gave in earlier operations
+	ReadTimes Side = "reads"   // when each resource was last read
+)
+
+// Sides are all kinds of content beside a state.
+func Sides() []Side { return []Side{Answers, ReadTimes} }
+
+// SideKeeper is a stack with a place beside its state for content of each kind.
+type SideKeeper interface {
+	// ReadSide returns what is kept, nil if there is nothing, and a revision that identifies it.
+	ReadSide(ctx context.Context, kind Side) (content []byte, revision string, err error)
+	// WriteSide replaces what is kept if it still has the revision, "" if nothing was kept, and reports whether it did.
+	WriteSide(ctx context.Context, kind Side, content []byte, revision string) (replaced bool, err error)
+	// RemoveSide removes what is kept.
+	RemoveSide(ctx context.Context, kind Side) error
 }
 
 // Editable is a state that commands can edit without opening its secrets.

@@ -496,39 +496,43 @@ func TestRemove(t *testing.T) {
 	require.Equal(t, []string{".pulumi/meta.yaml"}, f.files())
 }
 
-func TestAnswersAreKeptBesideTheState(t *testing.T) {
-	ctx := context.Background()
-	f := newFixture(t)
-	b := f.open()
-	k := f.init(b, "dev").(AnswersKeeper)
-	content, revision, err := k.ReadAnswers(ctx)
-	require.NoError(t, err)
-	require.Nil(t, content)
-	write := func(text, revision string) bool {
-		replaced, err := k.WriteAnswers(ctx, []byte(text), revision)
-		require.NoError(t, err)
-		return replaced
-	}
-	require.True(t, write("one", revision))
-	require.False(t, write("two", revision), "another run has written some")
-	content, revision, err = k.ReadAnswers(ctx)
-	require.NoError(t, err)
-	require.Equal(t, "one", string(content))
-	require.True(t, write("three", revision))
+func TestSidesAreKeptBesideTheState(t *testing.T) {
+	for _, kind := range Sides() {
+		t.Run(string(kind), func(t *testing.T) {
+			ctx := context.Background()
+			f := newFixture(t)
+			b := f.open()
+			k := f.init(b, "dev").(SideKeeper)
+			content, revision, err := k.ReadSide(ctx, kind)
+			require.NoError(t, err)
+			require.Nil(t, content)
+			write := func(text, revision string) bool {
+				replaced, err := k.WriteSide(ctx, kind, []byte(text), revision)
+				require.NoError(t, err)
+				return replaced
+			}
+			require.True(t, write("one", revision))
+			require.False(t, write("two", revision), "another run has written some")
+			content, revision, err = k.ReadSide(ctx, kind)
+			require.NoError(t, err)
+			require.Equal(t, "one", string(content))
+			require.True(t, write("three", revision))
 
-	ref := k.(Stack).Ref()
-	to := ref
-	to.Name = "prod"
-	renamed, err := b.Rename(ctx, ref, to)
-	require.NoError(t, err)
-	require.NotContains(t, strings.Join(f.files(), " "), "answers", "they name resources of the old stack")
-	k = renamed.(AnswersKeeper)
-	require.True(t, write("four", ""))
-	require.NoError(t, k.RemoveAnswers(ctx))
-	require.NoError(t, k.RemoveAnswers(ctx))
-	require.True(t, write("five", ""))
-	require.NoError(t, b.Remove(ctx, to, RemoveOptions{}))
-	require.NotContains(t, strings.Join(f.files(), " "), "answers")
+			ref := k.(Stack).Ref()
+			to := ref
+			to.Name = "prod"
+			renamed, err := b.Rename(ctx, ref, to)
+			require.NoError(t, err)
+			require.NotContains(t, strings.Join(f.files(), " "), "sluice/"+string(kind), "it names resources of the old stack")
+			k = renamed.(SideKeeper)
+			require.True(t, write("four", ""))
+			require.NoError(t, k.RemoveSide(ctx, kind))
+			require.NoError(t, k.RemoveSide(ctx, kind))
+			require.True(t, write("five", ""))
+			require.NoError(t, b.Remove(ctx, to, RemoveOptions{}))
+			require.NotContains(t, strings.Join(f.files(), " "), "sluice/"+string(kind))
+		})
+	}
 }
 
 func TestHistoryAndBackups(t *testing.T) {

@@ -340,7 +340,7 @@ func remove(ctx context.Context, s stackFiles, o RemoveOptions) error {
 	if err := removeFolder(ctx, s.storage.store, s.keys().History()); err != nil {
 		return err
 	}
-	gone := []string{s.keys().Tags(), s.keys().Answers()}
+	gone := append(s.sides(), s.keys().Tags())
 	if o.Backups {
 		if err := removeFolder(ctx, s.storage.store, s.keys().Backups()); err != nil {
 			return err

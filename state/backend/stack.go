@@ -29,8 +29,8 @@ type fileStack struct {
 }
 
 var (
-	_ Stack         = (*fileStack)(nil)
-	_ AnswersKeeper = (*fileStack)(nil)
+	_ Stack      = (*fileStack)(nil)
+	_ SideKeeper = (*fileStack)(nil)
 )
 
 // seal opens and encrypts the secrets of the stack.
@@ -465,28 +465,28 @@ func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check fu
 	return err
 }
 
-// ReadAnswers implements [AnswersKeeper].
-func (s *fileStack) ReadAnswers(ctx context.Context) (content []byte, revision string, err error) {
-	content, info, err := s.files.storage.store.Read(ctx, s.files.keys().Answers())
+// ReadSide implements [SideKeeper].
+func (s *fileStack) ReadSide(ctx context.Context, kind Side) (content []byte, revision string, err error) {
+	content, info, err := s.files.storage.store.Read(ctx, s.files.keys().Beside(string(kind)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}
 	return content, info.Revision, err
 }
 
-// WriteAnswers implements [AnswersKeeper].
-func (s *fileStack) WriteAnswers(ctx context.Context, content []byte, revision string) (replaced bool, err error) {
+// WriteSide implements [SideKeeper].
+func (s *fileStack) WriteSide(ctx context.Context, kind Side, content []byte, revision string) (replaced bool, err error) {
 	if err := s.files.storage.prepareWrite(ctx); err != nil {
 		return false, err
 	}
-	_, err = s.files.storage.store.Write(ctx, s.files.keys().Answers(), content, store.IfUnchanged(store.Info{Revision: revision}))
+	_, err = s.files.storage.store.Write(ctx, s.files.keys().Beside(string(kind)), content, store.IfUnchanged(store.Info{Revision: revision}))
 	if errors.Is(err, store.ErrConflict) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// RemoveAnswers implements [AnswersKeeper].
-func (s *fileStack) RemoveAnswers(ctx context.Context) error {
-	return s.files.storage.store.Remove(ctx, s.files.keys().Answers())
+// RemoveSide implements [SideKeeper].
+func (s *fileStack) RemoveSide(ctx context.Context, kind Side) error {
+	return s.files.storage.store.Remove(ctx, s.files.keys().Beside(string(kind)))
 }

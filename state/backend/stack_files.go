@@ -29,6 +29,14 @@ func (s stackFiles) keys() layout.Stack {
 	return layout.Stack{Project: s.ref.Project, Name: s.ref.Name}
 }
 
+// sides returns the keys of what is kept beside the state.
+func (s stackFiles) sides() (keys []string) {
+	for _, kind := range Sides() {
+		keys = append(keys, s.keys().Beside(string(kind)))
+	}
+	return keys
+}
+
 // file is the stack file.
 func (s stackFiles) file() stackfile.File {
 	return stackfile.File{

@@ -74,11 +74,11 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 	}
 }
 
-// moveTo moves the tags to another name of the stack. The answers of providers are about resources with the old names. If it was interrupted,
+// moveTo moves the tags to another name of the stack. What else is beside the state is about resources with the old names. If it was interrupted,
 // a second call completes it.
 func (t tags) moveTo(ctx context.Context, to stackFiles) error {
 	if err := store.Keep(ctx, t.files.storage.store, t.files.keys().Tags(), to.keys().Tags()); err != nil {
 		return err
 	}
-	return t.files.storage.store.Remove(ctx, t.files.keys().Tags(), t.files.keys().Answers())
+	return t.files.storage.store.Remove(ctx, append(t.files.sides(), t.files.keys().Tags())...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func TestRefreshRecordsWhatIsThere(t *testing.T) {
@@ -194,6 +196,46 @@ func TestWhatAsksForItIsReadBeforeTheProgramAndNothingElse(t *testing.T) {
 	require.Equal(t, "read a", out.did()[0])
 	require.Equal(t, []string{"create a"}, out.changed())
 	require.NotContains(t, out.did(), "read c")
+}
+
+// With RefreshOnly an update reads what is named, what its provider wants to be read, and what an interrupted operation was about.
+func TestAnUpdateReadsOnlySome(t *testing.T) {
+	for name, byProgram := range map[string]bool{"before the program": false, "by the program": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			p := program(func(s *script) {
+				for _, name := range []string{"asks", "interrupted", "named", "other"} {
+					s.thing(name, nil)
+				}
+			})
+			k.up(p)
+			s := *k.state.Snapshot()
+			s.Pending = append(s.Pending, state.Pending{Type: state.Updating, Resource: k.recorded("interrupted").Clone()})
+			k.state = sluice.NewMemoryState(&s)
+			k.options.State = k.state
+			k.change("asks", func(r *state.Resource) { r.RefreshBeforeUpdate = true })
+			k.options.RefreshOnly = map[urn.URN]bool{urnOf("named"): true}
+			reads := func() []string {
+				var names []string
+				for _, step := range k.up(p).steps() {
+					if op, name, _ := strings.Cut(step, " "); op == string(stages.OpRefresh) && name != "p-dev" {
+						names = append(names, name)
+					}
+				}
+				slices.Sort(names)
+				return names
+			}
+			k.options.Refresh, k.options.RunProgram = true, byProgram
+			require.Equal(t, []string{"asks", "interrupted", "named"}, reads())
+			require.Empty(t, k.state.Snapshot().Pending)
+			k.options.RefreshOnly = map[urn.URN]bool{}
+			require.Empty(t, reads())
+			k.options.RefreshOnly = nil
+			require.Equal(t, []string{"asks", "interrupted", "named", "other"}, reads())
+			k.options.RefreshOnly, k.options.Refresh = map[urn.URN]bool{urnOf("named"): true}, false
+			require.Empty(t, reads(), "without Refresh it means nothing")
+		})
+	}
 }
 
 func TestOldCopiesAreReadWithWhatAsksForIt(t *testing.T) {

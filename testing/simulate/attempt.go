@@ -235,6 +235,12 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		},
 		Interrupts: &sluice.Interrupts{},
 	}
+	if op.RefreshOnly != nil {
+		o.RefreshOnly = map[urn.URN]bool{}
+		for _, r := range a.before.resources() {
+			o.RefreshOnly[r.URN] = slices.Contains(op.RefreshOnly, r.URN.Name())
+		}
+	}
 	if op.DependsOn {
 		o.Config = sluice.Config{sluice.DependsOnKey: {Text: "replace"}}
 	}

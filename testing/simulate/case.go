@@ -92,11 +92,13 @@ type Flags struct {
 	Replace    []string `json:",omitempty"`
 	Dependents bool     `json:",omitempty"` // --target-dependents, --exclude-dependents
 
-	ContinueOnError bool   `json:",omitempty"`
-	Refresh         bool   `json:",omitempty"`
-	RunProgram      bool   `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by running it
-	IgnoreProtect   bool   `json:",omitempty"`
-	Version         string `json:",omitempty"` // of the default provider
+	ContinueOnError bool `json:",omitempty"`
+	Refresh         bool `json:",omitempty"`
+	// RefreshOnly are names of resources: an update with Refresh reads only these.
+	RefreshOnly   []string `json:",omitempty"`
+	RunProgram    bool     `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by running it
+	IgnoreProtect bool     `json:",omitempty"`
+	Version       string   `json:",omitempty"` // of the default provider
 	// Pending is how interrupted creates are resolved: "" leaves them pending, "create" creates another object, "clear" removes
 	// them.
 	Pending string `json:",omitempty"`

@@ -299,7 +299,9 @@ func (g *generator) operation(i int, program []Declaration, manner Manner) Opera
 		}
 		return out
 	}
-	o.Refresh = g.draw.chance(10)
+	if o.Refresh = g.draw.chance(10); o.Refresh && g.draw.chance(3) {
+		o.RefreshOnly = some()
+	}
 	if i > 0 && g.draw.chance(8) {
 		switch g.draw.IntN(3) {
 		case 0:

@@ -193,7 +193,7 @@ func (w *NamesWriter) chooseCourse(l *stages.Located, e *entry) {
 			l.Course = stages.Bypassed
 		}
 	}
-	if w.rooms.RefreshEach && l.Goal != nil && l.Old != nil && w.rooms.IncludesRecorded(l.Old) {
+	if w.rooms.RefreshEach && l.Goal != nil && l.Old != nil && w.rooms.IncludesRecorded(l.Old) && w.rooms.isToRead(l.Old) {
 		l.Origin = stages.ToReread
 		e.reread = l.Old
 	}

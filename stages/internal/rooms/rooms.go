@@ -33,6 +33,7 @@ type Rooms struct {
 	Mode            stages.Mode // what is done with declared resources
 	Targeting       stages.Targeting
 	RefreshEach     bool
+	RefreshOnly     map[urn.URN]bool // that of [stages.Settings]
 	ContinueOnError bool
 	IgnoreProtect   bool
 	// ReplaceDependsOn is that of [stages.Settings].
@@ -85,7 +86,7 @@ func NewRooms(s stages.Settings) (*Rooms, Writers) {
 func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*Rooms, Writers) {
 	b := &Rooms{
 		Base: &Base{}, Outcomes: outcomes, Progress: newProgress(),
-		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
+		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, RefreshOnly: s.RefreshOnly, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
 		ReplaceDependsOn: s.ReplaceDependsOn,
 		root:             urn.RootStack(s.Info.Stack, s.Info.Project),
 	}
@@ -155,8 +156,14 @@ func (rooms *Rooms) IncludesRecorded(s *state.Resource) bool {
 	return rooms.Names.includes(rooms.Targeting, s)
 }
 
+// isToRead reports whether a refresh of what is part of the operation reads a recorded state.
+func (rooms *Rooms) isToRead(s *state.Resource) bool {
+	return rooms.RefreshOnly == nil || rooms.RefreshOnly[s.URN] || s.RefreshBeforeUpdate
+}
+
 // Refreshable returns a function that reports whether a refresh reads a recorded state: the targets and, with TargetDependents,
-// their dependents; or all but the excludes (steps.md 7.1). It must be called with every state, in the order of the base.
+// their dependents; or all but the excludes (steps.md 7.1); and of these those of RefreshOnly. It must be called with every state, in the order of
+// the base.
 func (rooms *Rooms) Refreshable() func(*state.Resource) bool {
 	sel := rooms.Targeting
 	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()
@@ -173,7 +180,7 @@ func (rooms *Rooms) Refreshable() func(*state.Resource) bool {
 				return false
 			}
 		}
-		return true
+		return rooms.isToRead(s)
 	}
 }
 

@@ -18,14 +18,13 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // The names of the notes.
 const (
 	Preview   = "preview"
 	Operation = "operation"
-	// Answers are those of providers in earlier operations on a stack whose backend does not keep them.
-	Answers = "answers"
 )
 
 // Of returns the decisions of one phase of an operation on a stack, nil if they are unknown. An error here does not make the operation fail,
@@ -95,9 +94,13 @@ func Latest(ctx context.Context, s *session.Stack) (*Kept, error) {
 	return preview, nil
 }
 
-// Forget removes the logs of a stack.
+// Forget removes the logs of a stack, and what else is kept of it in the user's own directory.
 func Forget(ctx context.Context, s *session.Stack) {
-	if err := s.Notes(ctx).Remove(Preview, Operation, Answers, unrealizedNote, departuresNote); err != nil {
+	names := []string{Preview, Operation, unrealizedNote, departuresNote}
+	for _, kind := range backend.Sides() {
+		names = append(names, string(kind))
+	}
+	if err := s.Notes(ctx).Remove(names...); err != nil {
 		s.Terminal.Warn("the decisions that were recorded for `sluice why` were not removed: %v", err)
 	}
 }

@@ -8,23 +8,18 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/readtimes"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
-// isRead reports whether a step of a refresh is for an object that was read.
-func isRead(step stages.StepInfo) bool {
-	r := step.Old
-	return r != nil && r.Custom && !r.External && !step.Internal && !step.Type.IsProvider()
-}
-
 // moved returns the drift that a refresh has found.
 func moved(ctx context.Context, s *session.Stack, found *sluice.Result) (*Document, error) {
 	doc := &Document{Stack: s.Ref.Name, Project: s.Ref.Project, Resources: []Entry{}}
 	for _, step := range found.Steps() {
-		if !isRead(step) {
+		if !readtimes.IsRead(step) {
 			continue
 		}
 		doc.Read++

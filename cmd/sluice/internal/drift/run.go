@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/readtimes"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
@@ -14,7 +15,7 @@ type Options struct {
 	Operation *flags.Operation
 	JSON      bool   // instead of text
 	Save      string // a file for the document, too; "" for none
-	// Since leaves out resources that this package has read since this time. The zero time leaves out none.
+	// Since leaves out resources that were read since this time. The zero time leaves out none.
 	Since     time.Time
 	NoProgram bool // do not predict what an update would do
 }
@@ -25,8 +26,8 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 	if err != nil {
 		return nil, err
 	}
-	reads := readTimes(ctx, s)
-	skipped := reads.since(o.Since)
+	reads := readtimes.Of(ctx, s)
+	skipped := reads.Since(o.Since)
 	o.Operation.Targeting.Excludes = append(o.Operation.Targeting.Excludes, skipped...)
 	began := time.Now()
 	found, sample, err := readAll(ctx, s, o.Operation, skipped)
@@ -38,7 +39,7 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 		return nil, err
 	}
 	doc.Skipped, doc.Sample = len(skipped), sample
-	reads.keep(ctx, s, found, began)
+	reads.Keep(ctx, s, found.Steps(), began, false)
 	if doc.Moved > 0 && !o.NoProgram {
 		if err := planned(ctx, open, o.Operation, doc); err != nil {
 			doc.Unplanned = err.Error()

@@ -21,7 +21,7 @@ type Incremental struct {
 func (i *Incremental) Add(f *pflag.FlagSet) {
 	f.BoolVar(&i.On, "incremental", false, "do not ask the providers again about what has not changed since an earlier run")
 	f.BoolVar(&i.Off, "no-incremental", false, "ask the providers about everything, also in the update after its preview")
-	f.DurationVar(&i.MaxAge, "max-age", 0, "with --incremental: ask again if the last answer is older, for example 24h; 0 is any age")
+	f.DurationVar(&i.MaxAge, "max-age", 0, "with --incremental: ask again if the last answer is older, for example 24h; with --refresh=changed: read also what was not read for longer; 0 is any age")
 	f.StringVar(&i.sample, "verify-sample", "0%", "with --incremental: the share of known answers that are checked by asking again, for example 2%")
 }
 

@@ -40,7 +40,7 @@ func (o *Operation) AddUpdate(f *pflag.FlagSet) {
 	o.Targeting.AddExcludeDependents(f)
 	o.Targeting.AddReplace(f)
 	o.Program.AddRun(f, "with --refresh: read each resource when the program declares it, with the provider configuration of the program")
-	o.Program.AddRefresh(f)
+	o.Program.AddRefreshChanged(f)
 	o.AddPolicies(f)
 	o.Creates.Add(f)
 	o.Confirmation.AddExpectNoChanges(f)

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -15,7 +16,7 @@ type Program struct {
 	NoBuiltins           bool // packages without an installed plugin are not served in process
 	InstallLate          bool // no plugin is installed before it is needed
 	SkipConfigValidation bool
-	refresh              optionalBool
+	refresh              refresh
 	client               string // the address of the process that serves the program; "" if the project is the program
 	Debug                Debugger
 }
@@ -61,34 +62,72 @@ func (p *Program) AddRefresh(f *pflag.FlagSet) {
 	f.VarPF(&p.refresh, "refresh", "r", "read every resource before deciding what to do").NoOptDefVal = "true"
 }
 
+// AddRefreshChanged registers the flag of operations that can refresh only what may matter.
+func (p *Program) AddRefreshChanged(f *pflag.FlagSet) {
+	p.refresh.mayBeChanged = true
+	f.VarPF(&p.refresh, "refresh", "r", "read every resource before deciding what to do; with =changed only those that would change, and those that they depend on").
+		NoOptDefVal = "true"
+}
+
 // MakeRefresh makes the operation refresh first, as the flag does.
-func (p *Program) MakeRefresh() { p.refresh = optionalBool{given: true, value: true} }
+func (p *Program) MakeRefresh() { p.refresh.choice = everything }
 
 // Refreshes reports whether the operation refreshes first. otherwise is the setting of the project.
 func (p *Program) Refreshes(otherwise bool) bool {
-	if p.refresh.given {
-		return p.refresh.value
+	if p.refresh.choice != notGiven {
+		return p.refresh.choice != nothing
 	}
 	return otherwise
 }
 
-// optionalBool is a flag that is true, false or not given.
-type optionalBool struct{ given, value bool }
+// RefreshesChanged reports whether the operation refreshes only what would change, and what that depends on.
+func (p *Program) RefreshesChanged() bool { return p.refresh.choice == onlyChanged }
+
+// refresh is a flag that says what is read first.
+type refresh struct {
+	choice       refreshes
+	mayBeChanged bool
+}
+
+// refreshes are the values of the flag.
+type refreshes int
+
+const (
+	notGiven refreshes = iota
+	nothing
+	everything
+	onlyChanged
+)
 
 // Set parses the flag.
-func (b *optionalBool) Set(s string) error {
+func (r *refresh) Set(s string) error {
+	if s == "changed" && r.mayBeChanged {
+		r.choice = onlyChanged
+		return nil
+	}
 	v, err := strconv.ParseBool(s)
-	*b = optionalBool{given: err == nil, value: v}
-	return err
+	switch {
+	case err != nil && r.mayBeChanged:
+		return errors.New("write true, false or changed")
+	case err != nil:
+		return errors.New("write true or false")
+	case v:
+		r.choice = everything
+	default:
+		r.choice = nothing
+	}
+	return nil
 }
 
 // String shows the flag.
-func (b *optionalBool) String() string {
-	if !b.given {
-		return ""
-	}
-	return strconv.FormatBool(b.value)
+func (r *refresh) String() string {
+	return map[refreshes]string{nothing: "false", everything: "true", onlyChanged: "changed"}[r.choice]
 }
 
 // Type names the flag's type in help texts.
-func (b *optionalBool) Type() string { return "bool" }
+func (r *refresh) Type() string {
+	if r.mayBeChanged {
+		return "what"
+	}
+	return "bool"
+}

@@ -33,7 +33,7 @@ func previewAgain(ctx context.Context, o *operation, previewed *sluice.Result, n
 	former, report, planned := o.Flags.Targeting, o.previewed, o.planned
 	o.Flags.Targeting = narrowed
 	tellChoice(o, previewed)
-	again, err := runPhase(ctx, o, true, 0)
+	again, err := preview(ctx, o)
 	if o.interrupts.Stopped() {
 		return nil, errors.Join(err, errCancelled())
 	}

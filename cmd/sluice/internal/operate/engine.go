@@ -106,7 +106,7 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 	return sluice.Options{
 		Stack: s.Ref.Name, Project: s.Project.Name, Organization: s.Ref.Organization(), Root: root, Config: o.config,
 		Log: o.Terminal.Log, Secrets: &o.known, ShowSecrets: f.Display.ShowSecrets(), Legacy: legacy(o.Terminal), Interrupts: &o.interrupts,
-		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
+		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RefreshOnly: o.reading.options(), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
 		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.plan == nil),
 		StackOutputs: predicted(o.predicted, s.Backend.StackOutputs), StackResources: s.Backend.StackResources,
 		Answers: o.answers.preview, Recorded: o.answers.recorded, Entropy: o.answers.entropy,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strconv"
 	"time"
@@ -30,17 +29,10 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 	if preview && j.Flags.Confirmation.PreviewOnly && kind == Update().History {
 		kind = "preview"
 	}
-	run, err := j.Stack.State.Begin(ctx, backend.Operation{
+	return j.Stack.State.Begin(ctx, backend.Operation{
 		Kind: kind, Preview: preview, Config: config, Describe: func(ctx context.Context) (string, map[string]string) { return describe(ctx, j) },
 		Program: backend.Program{Name: p.Name, Runtime: p.Runtime, Main: p.Main, Description: p.Description}, OnLost: o.lost,
 	})
-	if err != nil {
-		return nil, err
-	}
-	if page := run.Page(); page != "" && !j.Flags.Display.JSON() {
-		fmt.Fprintf(j.Terminal.Out, "View in the service: %s\n\n", page)
-	}
-	return run, nil
 }
 
 // end reports the end of a phase. An operation, unlike a preview, is recorded in the history, and the state is backed up (state.md 4.7, 4.8).

@@ -8,20 +8,17 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state/backend"
-	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -35,7 +32,7 @@ type answers struct {
 	recorded *providers.RecordedAnswers
 	entropy  []byte // of the preview and the operation
 
-	keeper   backend.AnswersKeeper
+	keeper   backend.SideKeeper
 	sealed   string // the key of the digests, as it is written
 	revision string // of what the keeper keeps
 }
@@ -49,7 +46,7 @@ func openAnswers(ctx context.Context, o *operation, performs bool) (answers, err
 	places := PluginOptions(o.Job, o.Stack.Project.Directory())
 	places.Warn = func(string) {} // the operation warns
 	identify := host.NewPluginHost(places).Identify
-	if performs && !o.Flags.Confirmation.SkipPreview {
+	if performs && !o.Flags.Confirmation.SkipPreview || o.Flags.Program.RefreshesChanged() {
 		a.preview = providers.NewAnswers(identify)
 		a.entropy = random()
 	}
@@ -61,10 +58,7 @@ func openAnswers(ctx context.Context, o *operation, performs bool) (answers, err
 	if err != nil {
 		return a, err
 	}
-	keeps := false
-	if a.keeper, keeps = o.Stack.State.(backend.AnswersKeeper); !keeps {
-		a.keeper = noteKeeper{o.Stack.Notes(ctx)}
-	}
+	a.keeper = session.Sides(ctx, o.Stack)
 	key, encoded, err := a.open(ctx, o.Job)
 	if err != nil {
 		return a, err
@@ -105,7 +99,7 @@ func sampler(share float64) func(urn.URN) bool {
 
 // open returns the key of the digests, and the answers of earlier runs. Answers that cannot be opened are not used: those of another key, for example.
 func (a *answers) open(ctx context.Context, j *Job) (key, encoded []byte, err error) {
-	content, revision, err := a.keeper.ReadAnswers(ctx)
+	content, revision, err := a.keeper.ReadSide(ctx, backend.Answers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +124,7 @@ func (a *answers) begin(ctx context.Context) error {
 		return nil
 	}
 	a.revision = ""
-	return a.keeper.RemoveAnswers(ctx)
+	return a.keeper.RemoveSide(ctx, backend.Answers)
 }
 
 // end records the answers for the next run, unless another one has recorded some meanwhile.
@@ -138,35 +132,10 @@ func (a *answers) end(ctx context.Context, j *Job) {
 	if a.recorded == nil {
 		return
 	}
-	if _, err := a.keeper.WriteAnswers(ctx, append([]byte(a.sealed+"\n"), a.recorded.Encode()...), a.revision); err != nil {
+	if _, err := a.keeper.WriteSide(ctx, backend.Answers, append([]byte(a.sealed+"\n"), a.recorded.Encode()...), a.revision); err != nil {
 		j.Terminal.Warn("the answers of the providers were not recorded for --incremental: %v", err)
 	}
 }
-
-// noteKeeper keeps answers in the user's own directory, for stacks of a service.
-type noteKeeper struct{ notes stateworkspace.Notes }
-
-// ReadAnswers implements [backend.AnswersKeeper].
-func (k noteKeeper) ReadAnswers(context.Context) (content []byte, revision string, err error) {
-	content, err = k.notes.Read(decisions.Answers)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
-	}
-	return content, fmt.Sprintf("%x", sha256.Sum256(content)), err
-}
-
-// WriteAnswers implements [backend.AnswersKeeper].
-func (k noteKeeper) WriteAnswers(ctx context.Context, content []byte, revision string) (replaced bool, err error) {
-	_, now, err := k.ReadAnswers(ctx)
-	if err != nil || now != revision {
-		return false, err
-	}
-	err = k.notes.Write(decisions.Answers, content)
-	return err == nil, err
-}
-
-// RemoveAnswers implements [backend.AnswersKeeper].
-func (k noteKeeper) RemoveAnswers(context.Context) error { return k.notes.Remove(decisions.Answers) }
 
 // scope says for which packages and types answers of earlier runs are used again.
 type scope map[string]bool

@@ -27,6 +27,8 @@ type operation struct {
 	planned    *why.Log           // the decisions of the preceding preview; nil if there was none, or they are unknown
 	work       *estimate.Work     // the steps of the operation and their progress
 	answers    answers            // what the phases take over from earlier runs, and the operation from its preview
+	reading    *reading           // what is read first; nil: as the flags say, all or nothing
+	reads      reads              // the reads of the operation itself
 	partial    string             // how the operation goes on after its failed preview; "" if it does not
 	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that they are listed only once.

@@ -3,10 +3,12 @@ package operate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -20,6 +22,9 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 	run, err := begin(ctx, o, preview)
 	if err != nil {
 		return nil, err
+	}
+	if page := run.Page(); page != "" && !o.Flags.Display.JSON() {
+		fmt.Fprintf(o.Terminal.Out, "View in the service: %s\n\n", page)
 	}
 	result, err := followPhase(ctx, o, run, preview, expected)
 	switch endErr := end(ctx, o.Job, run, preview, started, result, err); {
@@ -40,7 +45,14 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	}
 	o.foreground.setScreen(screen)
 	defer o.foreground.setScreen(nil)
-	result, runErr := runEngine(ctx, o, run, preview, screen)
+	observe := screen.observe
+	if !preview {
+		observe = func(e stages.Event) {
+			o.reads.observe(e)
+			screen.observe(e)
+		}
+	}
+	result, runErr := runEngine(ctx, o, run, preview, observe)
 	o.partial = ""
 	if preview && runErr != nil && o.Kind.Partial != nil {
 		o.partial, _ = o.Kind.Partial(result, runErr)
@@ -67,7 +79,7 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	return result, closeErr
 }
 
-func runEngine(ctx context.Context, o *operation, phase backend.Run, preview bool, screen *screen) (*sluice.Result, error) {
+func runEngine(ctx context.Context, o *operation, phase backend.Run, preview bool, observe func(stages.Event)) (*sluice.Result, error) {
 	options, closeAll, err := engineOptions(ctx, o, phase, preview)
 	if err != nil {
 		return nil, err
@@ -79,7 +91,7 @@ func runEngine(ctx context.Context, o *operation, phase backend.Run, preview boo
 		o.foreground.setProcesses(nil, nil)
 		closeAll()
 	}()
-	options.Observe = screen.observe
+	options.Observe = observe
 	run := o.Kind.Perform
 	if preview {
 		run = o.Kind.Preview

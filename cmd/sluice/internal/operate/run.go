@@ -38,6 +38,7 @@ func Run(ctx context.Context, j *Job) error {
 		if o.answers, err = openAnswers(ctx, o, !j.Flags.Confirmation.PreviewOnly); err != nil {
 			return
 		}
+		o.reading = newReading(ctx, o)
 		if j.Flags.Confirmation.PreviewOnly {
 			err = previewOnly(ctx, o)
 		} else {
@@ -58,7 +59,7 @@ func warnOfDebuggers(j *Job) {
 }
 
 func previewOnly(ctx context.Context, o *operation) error {
-	result, err := runPhase(ctx, o, true, 0)
+	result, err := preview(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -106,6 +107,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	estimate.Keep(ctx, o.Stack, o.work)
 	if err == nil {
+		o.reads.keep(ctx, o)
 		err = checkNoChanges(o.Job, result)
 	}
 	if o.AfterOperation != nil {
@@ -124,12 +126,16 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	f := o.Flags
 	if f.Confirmation.SkipPreview {
 		if !f.Confirmation.Yes && o.Terminal.Interactive() {
-			_, err := confirm(ctx, o, nil)
-			return nil, err
+			if _, err := confirm(ctx, o, nil); err != nil {
+				return nil, err
+			}
+		}
+		if o.reading != nil {
+			return nil, o.reading.explore(ctx, o, true)
 		}
 		return nil, nil
 	}
-	result, err := runPhase(ctx, o, true, 0)
+	result, err := preview(ctx, o)
 	if err != nil && o.partial == "" {
 		return nil, err
 	}

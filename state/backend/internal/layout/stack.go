@@ -43,8 +43,8 @@ func (s Stack) Journal() string { return key("sluice", "journal", s.Project, s.N
 // JournalBase returns the key of the stack file that the journal starts from.
 func (s Stack) JournalBase() string { return s.Journal() + ".base" }
 
-// Answers returns the key of the answers that providers gave in earlier operations.
-func (s Stack) Answers() string { return key("sluice", "answers", s.Project, s.Name) }
+// Beside returns the key of a kind of content that is kept beside the state.
+func (s Stack) Beside(kind string) string { return key("sluice", kind, s.Project, s.Name) }
 
 // Salvage returns the key of a file of an interrupted operation that was set aside.
 func (s Stack) Salvage(name string) string { return key("sluice", "salvage", s.Project, name) }
