@@ -51,7 +51,7 @@ func preview(ctx context.Context, o *operation) (*sluice.Result, error) {
 		if grown == 0 {
 			return result, nil
 		}
-		fmt.Fprintf(o.Terminal.Err, "%s would also change because of what was read. Another preview reads everything that would change:\n\n", format.Resources(grown))
+		fmt.Fprintf(o.Terminal.Err, "\n%s would also change because of what was read. Another preview reads everything that would change:\n\n", format.Resources(grown))
 	}
 }
 
