@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/klauspost/cpuid/v2"
 )
@@ -37,22 +36,4 @@ func Load() float64 {
 		return -1
 	}
 	return minute / float64(runtime.NumCPU())
-}
-
-// builtFrom returns the commit in the build information, "" if there is none.
-func builtFrom() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	revision, modified := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = " with changes"
-		}
-	}
-	return revision + modified
 }

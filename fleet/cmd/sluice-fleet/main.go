@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,13 +14,14 @@ import (
 
 	"github.com/sluice-iac/sluice/fleet/order"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/platform/build"
 )
 
 func main() { os.Exit(realMain(context.Background(), os.Args[0], os.Args[1:])) }
 
 func realMain(ctx context.Context, called string, args []string) int {
 	adoptOwnVariables()
-	worker.SetBinaryChecksum(build())
+	worker.SetBinaryChecksum(identity())
 	root := newRootAs(called)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -50,19 +50,9 @@ func realMain(ctx context.Context, called string, args []string) int {
 	return statusFailure
 }
 
-// build identifies this build of the program for Temporal, which records it with the tasks of workflows. Without it, the SDK reads the whole program
+// identity identifies this build of the program for Temporal, which records it with the tasks of workflows. Without it, the SDK reads the whole program
 // at each start for a checksum, which takes a third of a second of processor time.
-func build() string {
-	parts := []string{"sluice-fleet"}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
-				parts = append(parts, s.Value)
-			}
-		}
-	}
-	return strings.Join(parts, " ")
-}
+func identity() string { return strings.TrimSpace("sluice-fleet " + build.Identity()) }
 
 // adoptOwnVariables makes SLUICE_X take precedence over PULUMI_X in this process and in the programs that it starts, as in sluice.
 func adoptOwnVariables() {

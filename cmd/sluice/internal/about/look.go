@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/host"
+	"github.com/sluice-iac/sluice/internal/platform/build"
 	"github.com/sluice-iac/sluice/source/engine"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
@@ -23,7 +24,7 @@ const noStack = "Failed to get information about the current stack"
 func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	a := &Report{
 		CLI: cliReport{
-			Version: sluice.Version, PulumiVersion: engine.CompatibilityVersion, GoVersion: runtime.Version(), GoCompiler: runtime.Compiler, Commit: commit(),
+			Version: sluice.Version, PulumiVersion: engine.CompatibilityVersion, GoVersion: runtime.Version(), GoCompiler: runtime.Compiler, Commit: build.Revision(),
 		},
 		Host:             hostReport{OS: runtime.GOOS, Arch: runtime.GOARCH},
 		BuiltinProviders: host.BuiltinProviders(),
