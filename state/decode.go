@@ -364,10 +364,11 @@ type resourceReader struct {
 	version int
 	name    string
 	crypt   property.StateDecodeOptions
+	fields  recordFields
 }
 
 func newResourceReader(ctx context.Context, version int, p *SecretsProvider, o DecodeOptions) (resourceReader, error) {
-	d := resourceReader{version: version, name: o.Name, crypt: property.StateDecodeOptions{Crypter: p.Identity()}}
+	d := resourceReader{version: version, name: o.Name, fields: newRecordFields(), crypt: property.StateDecodeOptions{Crypter: p.Identity()}}
 	if o.Decrypter == nil {
 		return d, nil
 	}
@@ -410,8 +411,8 @@ func (d resourceReader) all(ctx context.Context, field string, raws []json.RawMe
 
 // one decodes a resource. With an error it returns the part of the resource that it could read, perhaps nil.
 func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource, error) {
-	var rec *record
-	if err := json.Unmarshal(raw, &rec); err != nil {
+	rec, err := d.fields.read(raw)
+	if err != nil {
 		if rec == nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -116,6 +117,18 @@ type Snapshot struct {
 	Extensions      map[string]json.RawMessage
 
 	origin *origin // nil for a snapshot that was not read
+}
+
+// Outputs returns the outputs of the stack: those of its root resource. They are empty for a nil snapshot, and for a stack without one.
+func (s *Snapshot) Outputs() property.Map {
+	if s != nil {
+		for _, r := range s.Resources {
+			if r.Type == urn.RootStackType && !r.Delete {
+				return r.Outputs
+			}
+		}
+	}
+	return property.Map{}
 }
 
 // HasSealed reports whether a resource or a snippet of a snapshot has a ciphertext, which only the secrets provider can open. Pending operations do

@@ -73,11 +73,13 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	if err != nil {
 		return err
 	}
-	outputs, err := s.State.Readable().Outputs(ctx, !show.secrets)
-	if err == nil {
-		outputs, err = knownOutputs(open.Terminal, outputs)
+	outputs := snapshot.Outputs()
+	if show.secrets {
+		if outputs, err = s.State.Readable().Outputs(ctx, false); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if outputs, err = knownOutputs(open.Terminal, outputs); err != nil {
 		return err
 	}
 	if show.secrets {
