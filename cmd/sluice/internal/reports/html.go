@@ -14,7 +14,6 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 //go:embed page.css
@@ -240,47 +239,6 @@ type pageWaves struct {
 
 type pageStep struct{ Subject, Doing, Took, Waited string }
 
-// pageData is the JSON for the script.
-type pageData struct {
-	Rows []pageRow `json:"rows"`
-	// Span is the duration of the operation in milliseconds.
-	Span float64 `json:"span"`
-	// Critical are the rows on the critical path.
-	Critical []int `json:"critical"`
-	// Boxes are the rows after which the boxes of the drawing are named.
-	Boxes []int `json:"boxes,omitempty"`
-}
-
-// pageRow is a resource. Keys are short because there can be many rows; rows are referred to by index.
-type pageRow struct {
-	Name      string      `json:"n"`
-	Type      string      `json:"t"`
-	Parent    int         `json:"p"` // -1 for none
-	Class     string      `json:"c"`
-	Danger    int         `json:"g"`
-	Sign      string      `json:"s"`
-	Fate      string      `json:"f"`
-	Unchanged bool        `json:"u,omitempty"`
-	Full      string      `json:"urn"`
-	ID        string      `json:"i,omitempty"`
-	Position  string      `json:"l,omitempty"`
-	Why       string      `json:"w,omitempty"`
-	Causes    []int       `json:"y,omitempty"`
-	Lines     [][2]string `json:"d,omitempty"`
-	Messages  [][2]string `json:"m,omitempty"`
-	Steps     []pageBar   `json:"b,omitempty"`
-	Needs     []int       `json:"k,omitempty"`
-}
-
-// pageBar is a step on the timeline: milliseconds since the operation began.
-type pageBar struct {
-	Doing  string  `json:"o"`
-	From   float64 `json:"a"`
-	To     float64 `json:"z"`
-	Failed bool    `json:"x,omitempty"`
-	Open   bool    `json:"q,omitempty"` // its end is not known
-}
-
 // classOf groups operations by appearance.
 func classOf(op stages.Op) string {
 	switch op {
@@ -298,8 +256,8 @@ func classOf(op stages.Op) string {
 
 func newPage(ctx context.Context, d *Document) *page {
 	p := &page{
-		Title: d.title(), When: d.when(), Sluice: d.Operation.Sluice, Remark: display.Clean(d.Operation.Message), Corrupt: d.Summary.MaybeCorrupt,
-		Messages: d.untold(), Omitted: d.Omitted, Failure: d.Failure, Graph: d.draw(ctx),
+		Title: d.Operation.title(), When: d.Operation.when(), Sluice: d.Operation.Sluice, Remark: display.Clean(d.Operation.Message), Corrupt: d.Summary.MaybeCorrupt,
+		Messages: d.untold(), Omitted: d.Omitted, Failure: d.Failure, Graph: pictureOf(ctx, d),
 	}
 	more := 0
 	if p.Causes, more = d.rootCauses(maxRootCauses); more > 0 {
@@ -308,8 +266,7 @@ func newPage(ctx context.Context, d *Document) *page {
 	for _, r := range d.aliases() {
 		p.Renames = append(p.Renames, pageRename{r.text(), display.CleanLine(r.Alias)})
 	}
-	changes, unchanged := d.tally()
-	p.Counts, p.Unchanged = changes, unchanged
+	p.Counts, p.Unchanged = tallyOf(d).changes(), tallyOf(d).unchanged()
 	p.Kinds = kindsOf(d)
 	for _, v := range d.Policies {
 		p.Policies = append(p.Policies, pagePolicy{
@@ -369,40 +326,6 @@ func wavesOf(w Waves) pageWaves {
 		out.Waves = append(out.Waves, strings.Join(names, ", "))
 	}
 	return out
-}
-
-func dataOf(d *Document) pageData {
-	out := pageData{Rows: make([]pageRow, 0, len(d.Resources)), Critical: []int{}}
-	at := make(map[urn.URN]int, len(d.Resources))
-	for i := range d.Resources {
-		at[d.Resources[i].URN] = i
-	}
-	began := d.Operation.Began
-	for i := range d.Resources {
-		for _, s := range d.Resources[i].Steps {
-			if began.IsZero() || s.Began.Before(began) {
-				began = s.Began
-			}
-		}
-	}
-	for i := range d.Resources {
-		row := d.row(&d.Resources[i], at, began)
-		for _, b := range row.Steps {
-			out.Span = max(out.Span, b.To)
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	for _, s := range d.CriticalPath {
-		out.Critical = append(out.Critical, at[s.URN])
-	}
-	return out
-}
-
-// picture is the drawn graph of the changes.
-type picture struct {
-	SVG   string // "" if there is none
-	Note  string // the parts left out or merged, or why there is no drawing
-	Heads []int  // the resource that each box is named after
 }
 
 func folded(id, title string, content ...g.Node) g.Node {

@@ -66,20 +66,20 @@ func (m *markdown) part(text string, most int) string {
 
 func (m *markdown) head() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n", markdownText(short(m.d.title())))
-	changes, unchanged := m.d.tally()
+	fmt.Fprintf(&b, "### %s\n\n", markdownText(short(m.d.Operation.title())))
+	tally := tallyOf(m.d)
 	var counts []string
-	for _, c := range changes {
+	for _, c := range tally.changes() {
 		counts = append(counts, "**"+c.text+"**")
 	}
-	if unchanged != "" {
+	if unchanged := tally.unchanged(); unchanged != "" {
 		counts = append(counts, unchanged)
 	}
 	if len(counts) == 0 {
 		counts = []string{"nothing changes"}
 	}
 	b.WriteString(strings.Join(counts, ", "))
-	if when := m.d.when(); when != "" {
+	if when := m.d.Operation.when(); when != "" {
 		b.WriteString(" — " + when)
 	}
 	b.WriteString("\n\n")
@@ -181,7 +181,7 @@ func (m *markdown) entries() []*entry {
 	for _, r := range m.d.byDanger() {
 		e := &entry{resources: []*Resource{r}, folded: m.folded(r)}
 		if e.folded == "" {
-			look := m.d.fate(r) + "\x00" + string(r.Type) + "\x00" + r.why()
+			look := r.fate(m.d.Operation.Preview) + "\x00" + string(r.Type) + "\x00" + r.why()
 			if first := alike[look]; first != nil {
 				first.resources = append(first.resources, r)
 				continue
@@ -246,7 +246,7 @@ func (m *markdown) row(e *entry) string {
 		}
 		name = "× " + thousands(n) + " (" + strings.Join(names, ", ") + ", …)"
 	}
-	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(m.d.fate(r))), code(short(display.ShortType(r.Type))), name)
+	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(r.fate(m.d.Operation.Preview))), code(short(display.ShortType(r.Type))), name)
 	if why := r.why(); why != "" {
 		text += " " + markdownText(cutText(why, maxLine))
 	}
@@ -273,7 +273,7 @@ func (m *markdown) folded(r *Resource) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", htmlText(m.d.fate(r)),
+	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", htmlText(r.fate(m.d.Operation.Preview)),
 		html.EscapeString(short(display.ShortType(r.Type))), htmlText(short(display.CleanLine(r.Name))), withCode(cutText(r.why(), maxLine)))
 	if r.Position != "" {
 		b.WriteString(code(display.CleanLine(r.Position)) + "\n\n")

@@ -2,16 +2,13 @@ package reports
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/diagram"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
-	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -22,17 +19,6 @@ func took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// count is the number of resources with the same operation, or in the same trouble.
-type count struct {
-	class string // of its appearance, as of a row
-	sign  string
-	text  string // "12 to delete"
-}
-
-func countOfChange(op stages.Op, text string) count {
-	return count{classOf(op), strings.TrimSpace(display.Sign(op)), text}
-}
-
 // The classes of the appearance of resources in trouble.
 const (
 	classFailed = "failed"
@@ -41,8 +27,6 @@ const (
 
 // signs are those of trouble.
 var signs = map[string]string{classFailed: "✗", classMissed: "○"}
-
-func countOfTrouble(class, text string) count { return count{class, signs[class], text} }
 
 // troubles has the trouble of a resource with a status.
 var troubles = map[Status]struct {
