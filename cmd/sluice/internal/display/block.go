@@ -21,9 +21,10 @@ func (p blockPrinter) text(s stages.StepInfo, depth int) string {
 	for _, text := range p.identity(s) {
 		b.WriteString(indent + "    " + p.steps.style.paint(grey, text) + "\n")
 	}
-	printer := &diffPrinter{showSecrets: p.steps.ShowSecrets, full: p.steps.ShowFullOutput, hidden: hiddenOf(s), forced: forcedOf(s), waits: p.waits(s)}
-	(&stepDiff{diffPrinter: printer, step: s, printed: map[string]bool{}}).print()
-	b.WriteString(painted(p.steps.style, indent+"  ", printer.lines))
+	printer := newDiffPrinter(p.steps.ShowSecrets, p.steps.ShowFullOutput)
+	printer.hidden, printer.values.forced, printer.format.waits = hiddenOf(s), forcedOf(s), p.waits(s)
+	(&stepDiff{diff: printer, step: s, printed: map[string]bool{}}).print()
+	b.WriteString(painted(p.steps.style, indent+"  ", printer.out.lines))
 	return b.String()
 }
 
@@ -119,9 +120,16 @@ func (p blockPrinter) identity(s stages.StepInfo) []string {
 	return out
 }
 
-func hiddenOf(s stages.StepInfo) []property.Path {
-	if r := cmp.Or(s.New, s.Old); r != nil {
-		return hiddenPaths(r.HideDiff)
+// hiddenOf parses the paths that a resource hides. It ignores texts that are not paths.
+func hiddenOf(s stages.StepInfo) (out []property.Path) {
+	r := cmp.Or(s.New, s.Old)
+	if r == nil {
+		return nil
 	}
-	return nil
+	for _, text := range r.HideDiff {
+		if path, err := property.ParsePath(text); err == nil && len(path) > 0 {
+			out = append(out, path)
+		}
+	}
+	return out
 }

@@ -142,9 +142,9 @@ func (p policyPrinter) remediated(b *strings.Builder, list []stages.PolicyRemedi
 		slices.SortStableFunc(list, func(x, y stages.PolicyRemediation) int { return cmp.Compare(x.URN, y.URN) })
 		for _, r := range list {
 			fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, tag, cleanLine(r.Policy.Name), p.judged(r.URN))
-			printer := &diffPrinter{showSecrets: p.steps.ShowSecrets, full: p.steps.ShowFullOutput}
+			printer := newDiffPrinter(p.steps.ShowSecrets, p.steps.ShowFullOutput)
 			printer.compareMaps(0, nil, r.Before, r.After, nil)
-			b.WriteString(painted(p.steps.style, policyIndent+"  ", printer.lines))
+			b.WriteString(painted(p.steps.style, policyIndent+"  ", printer.out.lines))
 		}
 		return
 	}
