@@ -71,8 +71,7 @@ func ByDanger() []stages.Op {
 
 // RootCause describes a root cause of an operation and its consequences, on one line.
 func RootCause(c why.RootCause, l *why.Log) string {
-	p := &whyPrinter{WhyOptions: WhyOptions{Refresh: l.Operation == "refresh"}}
-	return p.rootCause(c, l.Preview || l.Result != stages.Succeeded)
+	return newCausePrinter(l, resourceNames{}, style{}).text(c)
 }
 
 // IsSaidByResources reports whether the rows of the resources already show a root cause.

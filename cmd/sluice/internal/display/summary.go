@@ -169,7 +169,7 @@ func (p summaryPrinter) deleteFirstLines(d *dangers) []string {
 	if _, ok := d.onlyOrder(); ok {
 		return nil
 	}
-	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.steps.ShowURNs}, style: p.steps.style}
+	names := resourceNames{p.steps.ShowURNs}
 	alone := map[stages.Order][]urn.URN{}
 	taking := slices.Sorted(maps.Keys(d.along))
 	for _, u := range d.deleteFirst {
@@ -187,35 +187,35 @@ func (p summaryPrinter) deleteFirstLines(d *dangers) []string {
 			break
 		}
 		along := d.along[u]
-		text := w.names([]urn.URN{u}) + " is deleted first" + orderText(" (%s)", d.order[u])
-		lines = append(lines, text+", and with it "+w.listText(along, maxAlongShown))
+		text := names.all([]urn.URN{u}) + " is deleted first" + orderText(" (%s)", d.order[u])
+		lines = append(lines, text+", and with it "+names.first(along, maxAlongShown))
 	}
 	for _, order := range slices.Sorted(maps.Keys(alone)) {
 		be := "are"
 		if len(alone[order]) == 1 {
 			be = "is"
 		}
-		lines = append(lines, w.namesText(alone[order])+" "+be+" deleted first"+orderText(" (%s)", order))
+		lines = append(lines, names.counted(alone[order])+" "+be+" deleted first"+orderText(" (%s)", order))
 	}
 	return lines
 }
 
 // protectedLines describe the changes to protected resources.
 func (p summaryPrinter) protectedLines(d *dangers) []string {
-	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.steps.ShowURNs}, style: p.steps.style}
+	names := resourceNames{p.steps.ShowURNs}
 	var parts []string
 	for _, op := range slices.SortedFunc(maps.Keys(d.protected), func(a, b stages.Op) int {
 		return cmp.Or(cmp.Compare(a.Danger(), b.Danger()), cmp.Compare(a, b))
 	}) {
 		us := d.protected[op]
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(us), cmp.Or(wordsFor(op).planned, "to "+wordsFor(op).plan), w.listText(us, maxNamesShown)))
+		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(us), cmp.Or(wordsFor(op).planned, "to "+wordsFor(op).plan), names.first(us, maxNamesShown)))
 	}
 	var lines []string
 	if len(parts) > 0 {
 		lines = append(lines, p.steps.style.paint(red, "! protected: ")+strings.Join(parts, ", "))
 	}
 	if n := len(d.unprotected); n > 0 {
-		lines = append(lines, p.steps.style.paint(yellow, "! no longer protected: ")+w.namesText(d.unprotected))
+		lines = append(lines, p.steps.style.paint(yellow, "! no longer protected: ")+names.counted(d.unprotected))
 	}
 	return lines
 }
