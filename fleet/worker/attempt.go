@@ -12,8 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"go.temporal.io/sdk/client"
 
 	"github.com/sourcegraph/conc"
 	"go.temporal.io/sdk/activity"
@@ -36,47 +37,15 @@ const (
 
 // attempt is one running operation.
 type attempt struct {
-	*Worker
-	stack stack
-	pulse *pulse
-	log   *os.File
-	files string // the folder for files of this attempt
+	sluice  *sluice
+	records *recorder
+	client  client.Client // may be nil
+	stack   stack
+	pulse   *pulse
+	log     *os.File
+	files   string // the folder for files of this attempt
 
 	performed int // the number of commands so far
-}
-
-// pulse sends heartbeats until it is stopped.
-type pulse struct {
-	mu   sync.Mutex // guards now
-	now  run.Progress
-	stop context.CancelFunc
-	wg   conc.WaitGroup
-}
-
-func (p *pulse) progress() run.Progress {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.now
-}
-
-func (p *pulse) set(now run.Progress) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now.Worker = p.now.Worker
-	p.now = now
-}
-
-func (p *pulse) end() {
-	p.stop()
-	p.wg.Wait()
-}
-
-// ended is the result of a process of sluice.
-type ended struct {
-	status  int // -1 if it was ended by a signal
-	printed string
-	events  *follower
-	stopped bool // it was interrupted, because it was cancelled or because this worker ends
 }
 
 // perform runs an operation of sluice. Its output goes to the log.
@@ -85,7 +54,7 @@ func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
 	events := filepath.Join(a.files, fmt.Sprintf("events-%d.jsonl", a.performed))
 	defer func() { _ = os.Remove(events) }() // the folder is removed, too
 	f := &follower{path: events}
-	c := a.command(a.stack, slices.Concat(args, []string{"--event-log", events})...)
+	c := a.sluice.command(a.stack, slices.Concat(args, []string{"--event-log", events})...)
 	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
 	out := newLogWriter(a.log)
 	c.Stdout, c.Stderr = out, out // one pipe for both, since they are equal
@@ -151,13 +120,13 @@ func (a *attempt) mustStop(ctx context.Context) bool {
 
 // isAborted reports whether the second interrupt was requested.
 func (a *attempt) isAborted(ctx context.Context) bool {
-	if a.Client == nil {
+	if a.client == nil {
 		return false
 	}
 	is := activity.GetInfo(ctx).WorkflowExecution
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	answer, err := a.Client.QueryWorkflow(asking, is.ID, is.RunID, run.AbortQuery)
+	answer, err := a.client.QueryWorkflow(asking, is.ID, is.RunID, run.AbortQuery)
 	aborted := false
 	return err == nil && answer.Get(&aborted) == nil && aborted
 }
@@ -184,7 +153,7 @@ func (a *attempt) look(ctx context.Context, r run.StackRequest, is recorded, now
 	if o.Status != run.Succeeded {
 		return o, nil
 	}
-	if now.settings, err = a.settings(a.stack); err != nil { // a preview may write them
+	if now.settings, err = a.records.settings(a.stack); err != nil { // a preview may write them
 		return o, err
 	}
 	file, err := os.Open(a.planFile())
@@ -254,33 +223,6 @@ func (a *attempt) do(ctx context.Context, r run.StackRequest, is recorded, now r
 	return a.finish(ctx, r, o, now)
 }
 
-// outcomeOf returns the outcome of a command of sluice that has ended.
-func outcomeOf(e ended, op run.Operation) run.Outcome {
-	o := run.Outcome{Status: run.Succeeded, Changes: e.events.changes, Reads: e.events.reads}
-	switch {
-	case e.stopped && e.status != 0:
-		o.Status, o.Why = run.Canceled, "it was interrupted; what was done is recorded"
-	case e.status != 0 && (e.status != statusDrifted || op != run.Drift):
-		o.Status, o.Kind, o.Why, o.Log = run.Failed, kindOf(e), whyFailed(e), e.printed
-	}
-	return o
-}
-
-// whyFailed returns the first error of an operation.
-func whyFailed(e ended) string {
-	for _, text := range e.events.errors {
-		if text != "update failed" && text != "destroy failed" && text != "refresh failed" {
-			return text
-		}
-	}
-	for line := range strings.Lines(e.printed) {
-		if text, is := strings.CutPrefix(strings.TrimSpace(line), "error: "); is {
-			return text
-		}
-	}
-	return fmt.Sprintf("sluice ended with status %d", e.status)
-}
-
 // finish reads the result of an operation, and records the inputs of an update.
 func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome, before record) (run.Outcome, error) {
 	switch r.Operation {
@@ -293,7 +235,7 @@ func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome,
 		o.Drift, o.Changes = counted, nil
 		return o, err
 	}
-	left, err := a.recorded(ctx, a.stack, a.stack.Stack.Stack)
+	left, err := a.sluice.recorded(ctx, a.stack, a.stack.Stack.Stack)
 	if err != nil {
 		return o, err
 	}
@@ -308,11 +250,11 @@ func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome,
 	}
 	// The program is the one at the beginning of the update; sluice may have written the settings.
 	now := before
-	if now.settings, err = a.settings(a.stack); err != nil {
+	if now.settings, err = a.records.settings(a.stack); err != nil {
 		return o, err
 	}
-	now.inputs, now.state = a.inputs(ctx, a.stack, left, r), left.fingerprint
-	return o, a.remember(ctx, a.stack, now)
+	now.inputs, now.state = a.records.inputs(ctx, a.stack, left, r), left.fingerprint
+	return o, a.records.remember(ctx, a.stack, now)
 }
 
 // arguments returns the command line of an operation.
@@ -374,7 +316,7 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 		args = append(args, "--assume-not-created")
 	}
 	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
-	out, err := a.run(ctx, a.stack, args...)
+	out, err := a.sluice.run(ctx, a.stack, args...)
 	_, _ = newLogWriter(a.log).Write([]byte(out)) // it returns no error
 	switch {
 	case err == nil:
@@ -390,24 +332,4 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 		Status: run.Failed, Kind: run.Interrupted, Log: out,
 		Why: fmt.Sprintf("an operation was interrupted, and how it ended is not known: run `sluice recover` in %s: %v", r.Stack.Stack, readable(err)),
 	}, true, nil
-}
-
-// readDrift counts the drift that `sluice drift` has found.
-func readDrift(path string) (*run.DriftCount, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // it is only read
-	var d run.DriftCount
-	dec := json.NewDecoder(file)
-	return &d, members(dec, func(name string) error {
-		switch name {
-		case "moved":
-			return dec.Decode(&d.Moved)
-		case "read":
-			return dec.Decode(&d.Read)
-		}
-		return skip(dec)
-	})
 }

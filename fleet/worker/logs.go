@@ -2,10 +2,9 @@ package worker
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/fleet/server"
@@ -45,20 +44,9 @@ func lastChange(path string) (time.Time, error) {
 	return last, err
 }
 
-func below(root, directory string) (string, error) {
-	if directory != "" && !filepath.IsLocal(filepath.FromSlash(directory)) {
-		return "", fmt.Errorf("the folder %q is not below that of the fleet", directory)
-	}
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", err
-	}
-	is, err := filepath.EvalSymlinks(filepath.Join(real, filepath.FromSlash(directory)))
-	if err != nil {
-		return "", fmt.Errorf("the folder of the stack: %w", err)
-	}
-	if rel, err := filepath.Rel(real, is); err != nil || rel != "." && !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("the folder %q is a link that leaves that of the fleet", directory)
-	}
-	return is, nil
+// LogPath returns the path of the log of a stack in a run.
+func LogPath(h server.Home, runID, stack string) string {
+	return h.Path("runs", plain(runID), plain(stack)+".log")
 }
+
+func plain(name string) string { return strings.NewReplacer("/", "--", ":", "-").Replace(name) }
