@@ -14,10 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/client"
-
 	"github.com/sourcegraph/conc"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/internal/platform/private"

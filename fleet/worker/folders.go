@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
 	"github.com/sluice-iac/sluice/internal/platform/private"
-	"go.yaml.in/yaml/v3"
 )
 
 // stack is a stack in a folder of this machine.

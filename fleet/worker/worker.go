@@ -11,17 +11,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice/pipeline/await"
-
-	"github.com/sluice-iac/sluice/fleet/run"
-	"github.com/sluice-iac/sluice/fleet/server"
-	"github.com/sluice-iac/sluice/fleet/spec"
-	"github.com/sluice-iac/sluice/internal/platform/private"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
+	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Worker carries out operations. It is safe for concurrent use.
