@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -28,7 +26,7 @@ import (
 type Worker struct {
 	name     string        // of the machine
 	home     server.Home   // for checkouts and logs
-	client   client.Client // for limits, and for requests of second interrupts; nil for a worker that only looks
+	client   client.Client // for requests of second interrupts; nil for a worker that only looks
 	fleet    *spec.Fleet   // from the file on this machine
 	sluice   *sluice
 	folders  *folders
@@ -67,32 +65,6 @@ func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surve
 // Look reads the recorded properties of stacks, and calls take with each, one after another.
 func (w *Worker) Look(ctx context.Context, stacks []spec.Stack, take func(name string, is run.Surveyed)) error {
 	return w.surveyor.lookAll(ctx, stacks, take)
-}
-
-// Ask is the activity that requests a place from a limit. It begins the limit's workflow unless that runs.
-func (w *Worker) Ask(ctx context.Context, fleet string, c run.Claim) error {
-	_, err := w.client.SignalWithStartWorkflow(ctx, c.Limit, run.AskSignal, c, client.StartWorkflowOptions{
-		ID: c.Limit, TaskQueue: run.WorkflowQueue(fleet), WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}, run.LimitWorkflow, run.Claims{})
-	return err
-}
-
-// Ended is the activity that returns the claims of workflows that have ended.
-func (w *Worker) Ended(ctx context.Context, claims []run.Claim) ([]run.Claim, error) {
-	var out []run.Claim
-	for _, c := range claims {
-		is, err := w.client.DescribeWorkflowExecution(ctx, c.Workflow, c.Run)
-		var missing *serviceerror.NotFound
-		switch {
-		case errors.As(err, &missing):
-			out = append(out, c)
-		case err != nil:
-			return nil, err
-		case is.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
-			out = append(out, c)
-		}
-	}
-	return out, nil
 }
 
 // Perform is the activity that carries out one operation on one stack. Its error determines whether and when it is retried; the details are the

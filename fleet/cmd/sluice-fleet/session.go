@@ -264,8 +264,9 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 	}
 	err = start(run.WorkflowQueue(s.fleet.Name), sdk.Options{LocalActivityWorkerOnly: true}, func(one sdk.Worker) {
 		run.Register(one)
-		one.RegisterActivityWithOptions(w.Ask, activity.RegisterOptions{Name: run.AskActivity})
-		one.RegisterActivityWithOptions(w.Ended, activity.RegisterOptions{Name: run.EndedActivity})
+		limits := worker.Limits{Client: s.works}
+		one.RegisterActivityWithOptions(limits.Ask, activity.RegisterOptions{Name: run.AskActivity})
+		one.RegisterActivityWithOptions(limits.Ended, activity.RegisterOptions{Name: run.EndedActivity})
 	})
 	for _, queue := range queues {
 		if err != nil {
