@@ -3,6 +3,7 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -155,4 +156,24 @@ func (p policyPrinter) remediated(b *strings.Builder, list []stages.PolicyRemedi
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		fmt.Fprintf(b, "%s- %s  %s  (%s)\n", policyIndent, tag, cleanLine(name), plural(count[name], "resource", "resources"))
 	}
+}
+
+// PolicyResults collects the events of policy packs outside of an operation. It is not safe for concurrent use.
+type PolicyResults struct{ model policyModel }
+
+// Observe processes an event.
+func (r *PolicyResults) Observe(e stages.Event) {
+	switch e := e.(type) {
+	case stages.PolicyViolation:
+		r.model.violations = append(r.model.violations, e)
+	case stages.PolicyRemediation:
+		r.model.remediations = append(r.model.remediations, e)
+	}
+}
+
+// Write writes the packs with their violations and remediations to o.Out, as operations show them.
+func (r *PolicyResults) Write(o Options, packs []stages.AnalyzerInfo) error {
+	m := &model{policies: r.model, summary: &stages.Summary{Policies: packs}}
+	_, err := io.WriteString(o.Out, policyPrinter{stepPrinter{Options: o, style: style{o.Color}}}.section(m))
+	return err
 }
