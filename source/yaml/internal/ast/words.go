@@ -18,3 +18,15 @@ func functionNames() []string {
 	}
 	return names
 }
+
+// optionNames returns the names of the options of resources.
+func optionNames() []string {
+	return []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "deletedWith", "dependsOn",
+		"envVarMappings", "hideDiffs", "ignoreChanges", "import", "parent", "pluginDownloadURL", "protect", "provider", "providers",
+		"replaceOnChanges", "replaceWith", "replacementTrigger", "retainOnDelete", "version"}
+}
+
+// sections returns the names of the sections of a program.
+func sections() []string {
+	return []string{"name", "description", "pulumi", "config", "configuration", "variables", "resources", "outputs", "components"}
+}
