@@ -1,14 +1,12 @@
 package packages
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -60,30 +58,3 @@ func FindTarget(language string) (Target, error) {
 
 // sdk returns the folder of a package's SDK.
 func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
-
-// InstallHere installs the `packages` of the project or plugin in the working directory; see [Reader.Install].
-func InstallHere(ctx context.Context, t *terminal.Terminal) error {
-	here, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	file, err := workspace.PackageFile(here)
-	if errors.Is(err, workspace.ErrNoProject) {
-		return nil // it is a policy pack
-	}
-	if err != nil {
-		return err
-	}
-	if list, err := workspace.ReadPackages(file); len(list) == 0 || err != nil {
-		return err
-	}
-	target, err := FindTarget("")
-	if err != nil {
-		return err
-	}
-	r, err := NewReader(t)
-	if err != nil {
-		return err
-	}
-	return r.Install(ctx, target)
-}
