@@ -192,3 +192,30 @@ func (l *lister) others(n *tree.Node, listed []*tree.Node) string {
 	}
 	return l.sight.Outcomes(done)
 }
+
+// linesOf returns the lines to draw. It folds finished resources if there is not room for all lines. Folds set by the user stay.
+func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) []line {
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100), order: s.ByName()}
+	switch all := s.Tree.Len(); {
+	case l.filter != "":
+		l.most = all
+	case all <= room:
+	case all-s.Tree.Top.Below.Done.Of(stages.OpSame) <= room:
+		l.extent = changes
+	default:
+		l.extent = current
+	}
+	l.list(s.Tree.Top, "")
+	if l.extent == current && len(l.out) < room {
+		l.fill(room)
+	}
+	return l.out
+}
+
+// planned returns the lines of all changes that an operation has made or will make. The most dangerous sibling is first, then types and names
+// decide.
+func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger(), danger: true}
+	l.list(s.Tree.Top, "")
+	return l.out
+}
