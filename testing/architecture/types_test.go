@@ -26,7 +26,6 @@ var manyMethods = map[string]string{
 	"state/backend/service/internal/api.Client": "a method for each call of the service",
 	"stages/standard.Run":                       "assembles the stages of a run: a method for each stage and part",
 	"cmd/sluice/internal/terminal.Terminal":     "the only door to the terminal",
-	"source/yaml/internal/ast.parser":           "descends through the grammar: a method for each construct",
 }
 
 // declaredType is a declared type of the module.

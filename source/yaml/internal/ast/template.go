@@ -157,11 +157,11 @@ func Parse(name, text string) (*Template, *syntax.File, syntax.Diagnostics) {
 	if diagnostics.HasErrors() {
 		return nil, file, diagnostics
 	}
-	p := &parser{file: file, diagnostics: diagnostics}
+	p := newParser(file, diagnostics)
 	t := p.template(root)
-	p.diagnostics.Sort()
-	if p.diagnostics.HasErrors() {
-		return nil, file, p.diagnostics
+	p.read.diagnostics.Sort()
+	if p.read.diagnostics.HasErrors() {
+		return nil, file, p.read.diagnostics
 	}
-	return t, file, p.diagnostics
+	return t, file, p.read.diagnostics
 }
