@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -282,9 +283,9 @@ func (d *Diagram) title() string {
 	if d.InReport {
 		return ""
 	}
-	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + count(len(d.Nodes), "resource", "resources")
+	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + format.PluralThousands(len(d.Nodes), "resource", "resources")
 	if d.Waves > 0 {
-		text += ", deleted in " + count(d.Waves, "wave", "waves")
+		text += ", deleted in " + format.PluralThousands(d.Waves, "wave", "waves")
 	}
 	return text
 }
@@ -298,7 +299,7 @@ func (d *Diagram) legend() string {
 	if d.InReport {
 		return strings.Join(t.marks(), "    ")
 	}
-	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, thousands(n)) })
+	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, format.Thousands(n)) })
 	if d.Planned && parts == nil {
 		return "the plan changes nothing"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/maruel/natural"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -134,7 +135,7 @@ func (m merger) describe(b *box, most int) {
 	case OfChange:
 		what = "resources"
 	}
-	text := fmt.Sprintf("%s × %s", thousands(len(b.heads)), what)
+	text := fmt.Sprintf("%s × %s", format.Thousands(len(b.heads)), what)
 	b.name = text
 	if b.change != "" {
 		text = marks[b.change] + " " + text
@@ -147,19 +148,19 @@ func (m merger) describe(b *box, most int) {
 	}
 	b.lines = []string{text, names[0] + " … " + names[len(names)-1]}
 	if more := len(b.members) - len(b.heads); more > 0 {
-		b.lines = append(b.lines, "with "+count(more, "resource", "resources")+" in them")
+		b.lines = append(b.lines, "with "+format.PluralThousands(more, "resource", "resources")+" in them")
 	}
 	switch more := len(names) - most; {
 	case most == 0:
 	case more > 0:
-		b.names = append(slices.Clone(names[:most]), fmt.Sprintf("and %s more", thousands(more)))
+		b.names = append(slices.Clone(names[:most]), fmt.Sprintf("and %s more", format.Thousands(more)))
 	default:
 		b.names = names
 	}
 	const mostTips = 20
 	b.tip = strings.Join(names[:min(mostTips, len(names))], "\n")
 	if more := len(names) - mostTips; more > 0 {
-		b.tip += fmt.Sprintf("\nand %s more", thousands(more))
+		b.tip += fmt.Sprintf("\nand %s more", format.Thousands(more))
 	}
 }
 

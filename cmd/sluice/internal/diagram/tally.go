@@ -2,6 +2,8 @@ package diagram
 
 import (
 	"fmt"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // tally counts resources by their change, or else by their trouble.
@@ -33,7 +35,7 @@ func (t *tally) parts(text func(c Change, n int) string) []string {
 	}
 	for _, trouble := range byTrouble {
 		if n := t.troubles[trouble]; n > 0 {
-			out = append(out, fmt.Sprintf("%s %s", thousands(n), trouble))
+			out = append(out, fmt.Sprintf("%s %s", format.Thousands(n), trouble))
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package diagram
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // units are the boxes of a diagram in one arrangement, before any are merged.
@@ -194,7 +196,7 @@ func (u *units) contents(members []int) string {
 	for _, i := range members {
 		t.count(u.diagram.Nodes[i])
 	}
-	text := count(len(members)-1, "resource", "resources")
+	text := format.PluralThousands(len(members)-1, "resource", "resources")
 	if parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s%d", marks[c], n) }); parts != nil {
 		text += ": " + strings.Join(parts, " ")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/maruel/natural"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -123,7 +124,7 @@ func (p causePrinter) causeText(c why.RootCause) string {
 		parts = append(parts, text)
 	}
 	if more := len(c.Changes) - len(shown); more > 0 {
-		parts = append(parts, plural(more, "other change", "other changes"))
+		parts = append(parts, format.Plural(more, "other change", "other changes"))
 	}
 	last := len(parts) - 1
 	if last == 0 {
@@ -177,7 +178,7 @@ func positionsText(places []string) string {
 		return " (" + cleanLine(places[0]) + ")"
 	}
 	first := slices.MinFunc(places, natural.Compare)
-	return fmt.Sprintf(" (%s and %s)", cleanLine(first), plural(len(places)-1, "other place", "other places"))
+	return fmt.Sprintf(" (%s and %s)", cleanLine(first), format.Plural(len(places)-1, "other place", "other places"))
 }
 
 // reasonSubjects name root causes that have no changed value.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/internal/text/align"
 )
 
@@ -44,7 +45,7 @@ func (e excerpts) abreast(old, new string, escape func(string) string) (was, is 
 	}
 	equal := utf8.RuneCountInString(old[:head]) + utf8.RuneCountInString(old[len(old)-tail:])
 	if equal > 0 {
-		hidden = fmt.Sprintf(" (%s hidden)", plural(equal, "equal character", "equal characters"))
+		hidden = fmt.Sprintf(" (%s hidden)", format.Plural(equal, "equal character", "equal characters"))
 	}
 	show := func(text string) (window, string) {
 		w := window{escape: escape}

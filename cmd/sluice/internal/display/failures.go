@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -108,25 +109,25 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 			}
 		}
 		if n := len(c.unreached); n > 0 {
-			line("    not reached because of it: " + plural(n, "resource", "resources") + " (" + someNames(c.unreached) + ")")
+			line("    not reached because of it: " + format.Plural(n, "resource", "resources") + " (" + someNames(c.unreached) + ")")
 		}
 	}
 	if more := len(causes) - maxCauses; more > 0 {
-		line("  ... and " + plural(more, "other", "others") + ", which are above")
+		line("  ... and " + format.Plural(more, "other", "others") + ", which are above")
 	}
 	if len(stopped) > 0 {
 		because := " because it stopped"
 		if p.ending.Canceled {
 			because = ""
 		}
-		line("  not reached" + because + ": " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
+		line("  not reached" + because + ": " + format.Plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
 	}
 	if kept := p.kept(); len(kept) > 0 {
-		line("  not declared, and kept because of the failure: " + plural(len(kept), "resource", "resources") + " (" + someNames(kept) +
+		line("  not declared, and kept because of the failure: " + format.Plural(len(kept), "resource", "resources") + " (" + someNames(kept) +
 			"); the next update that does not fail deletes what is not declared then")
 	}
 	if old := p.remaining(); len(old) > 0 {
-		line("  replaced, and the old ones are still there: " + plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
+		line("  replaced, and the old ones are still there: " + format.Plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
 	}
 	if say := p.nextStep(causes); say != "" {
 		line("  " + p.steps.style.bold("Next: ") + say)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -126,7 +127,7 @@ func (m *messages) notes() []string {
 	var list []string
 	for w, words := range [weights][2]string{{"earlier message", "earlier messages"}, {"error or warning", "errors and warnings"}} {
 		if n := m.omitted[w]; n > 0 {
-			list = append(list, fmt.Sprintf("... (%s with %s left out; --show-full-output shows them)", plural(n, words[0], words[1]), byteSize(m.lost[w])))
+			list = append(list, fmt.Sprintf("... (%s with %s left out; --show-full-output shows them)", format.Plural(n, words[0], words[1]), byteSize(m.lost[w])))
 		}
 	}
 	return list

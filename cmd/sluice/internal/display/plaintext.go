@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -53,7 +54,7 @@ func Remaining(n, imported int) string {
 	case imported > 0:
 		made = "created or imported"
 	}
-	return plural(n, "new one "+made+"; its old one is still there", "new ones "+made+"; their old ones are still there")
+	return format.Plural(n, "new one "+made+"; its old one is still there", "new ones "+made+"; their old ones are still there")
 }
 
 // Absent counts resources that are not part of the operation.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
@@ -154,7 +155,7 @@ func (p policyPrinter) remediated(b *strings.Builder, list []stages.PolicyRemedi
 		count[r.Policy.Name]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(b, "%s- %s  %s  (%s)\n", policyIndent, tag, cleanLine(name), plural(count[name], "resource", "resources"))
+		fmt.Fprintf(b, "%s- %s  %s  (%s)\n", policyIndent, tag, cleanLine(name), format.Plural(count[name], "resource", "resources"))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/maruel/natural"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -112,7 +113,7 @@ func unchangedLine(total, kinds int, m *model) string {
 	var parts []string
 	unchanged, absent := m.unchanged(), m.absent
 	if kinds > 1 {
-		parts = append(parts, plural(total, "change", "changes"))
+		parts = append(parts, format.Plural(total, "change", "changes"))
 	}
 	if unchanged > 0 {
 		text := fmt.Sprintf("%d unchanged", unchanged)
@@ -152,7 +153,7 @@ func (p summaryPrinter) countText(d *dangers, op stages.Op) string {
 	var parts []string
 	for i, t := range types {
 		if i == maxTypesShown && !p.steps.ShowFullOutput {
-			parts = append(parts, plural(len(types)-i, "other type", "other types"))
+			parts = append(parts, format.Plural(len(types)-i, "other type", "other types"))
 			break
 		}
 		name := shortType(t)
@@ -183,7 +184,7 @@ func (p summaryPrinter) deleteFirstLines(d *dangers) []string {
 	var lines []string
 	for i, u := range taking {
 		if i == maxDeleteFirst && !p.steps.Diff {
-			lines = append(lines, fmt.Sprintf("and %s with others; --diff shows them", plural(len(taking)-i, "replacement", "replacements")))
+			lines = append(lines, fmt.Sprintf("and %s with others; --diff shows them", format.Plural(len(taking)-i, "replacement", "replacements")))
 			break
 		}
 		along := d.along[u]
@@ -248,7 +249,7 @@ func limitWaits(st style, waits []providers.LimitWait) string {
 	text := ""
 	for _, w := range waits {
 		text += fmt.Sprintf("%s%s for the limit %s (%s)\n", st.bold("Waited: "), w.Time.Round(100*time.Millisecond), cleanLine(w.Limit),
-			plural(w.Calls, "call", "calls"))
+			format.Plural(w.Calls, "call", "calls"))
 	}
 	if text != "" {
 		text = "\n" + text

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/internal/text/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
@@ -85,7 +86,7 @@ func (d textDiff) lines(old, new string) {
 		h.print(hunk, !isWhole || len(hunk) < len(lines))
 	}
 	if h.left > 0 {
-		d.out.add(d.depth+1, changed, fmt.Sprintf("... %s more; --show-full-output shows them", plural(h.left, "changed line", "changed lines")))
+		d.out.add(d.depth+1, changed, fmt.Sprintf("... %s more; --show-full-output shows them", format.Plural(h.left, "changed line", "changed lines")))
 	}
 	d.out.add(d.depth, same, `"""`)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -175,7 +176,7 @@ func (p *whyPrinter) reasons(l why.Link) {
 		p.out.line(2, p.changes.change(l, c))
 	}
 	if l.More > 0 {
-		p.out.line(2, fmt.Sprintf("and %s more", plural(l.More, "property", "properties")))
+		p.out.line(2, fmt.Sprintf("and %s more", format.Plural(l.More, "property", "properties")))
 	}
 	for _, c := range l.Options {
 		p.out.line(2, p.changes.change(l, c))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
@@ -186,7 +187,7 @@ type Rename struct {
 func (r Rename) text() string {
 	text := display.Renamed(r.Rename)
 	if r.Others > 0 {
-		text += ", with " + plural(r.Others, "resource", "resources") + " in it"
+		text += ", with " + format.PluralThousands(r.Others, "resource", "resources") + " in it"
 	}
 	return text
 }

@@ -13,6 +13,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -113,7 +114,7 @@ func (p *page) header() g.Node {
 		h.P(h.Class("counts"), counts, g.If(p.Unchanged != "", h.Span(h.Class("count same"), g.Text(p.Unchanged)))),
 		g.If(p.Corrupt, notice("The outcome of an operation on a resource is not known: refresh the stack.")),
 		g.Iff(p.Omitted != nil && p.Omitted.Details > 0, func() g.Node {
-			return notice(thousands(p.Omitted.Details) + " resources are without their properties and messages, because there are too many.")
+			return notice(format.Thousands(p.Omitted.Details) + " resources are without their properties and messages, because there are too many.")
 		}),
 	)
 }
@@ -261,7 +262,7 @@ func newPage(ctx context.Context, d *Document) *page {
 	}
 	more := 0
 	if p.Causes, more = d.rootCauses(maxRootCauses); more > 0 {
-		p.MoreCauses = thousands(more)
+		p.MoreCauses = format.Thousands(more)
 	}
 	for _, r := range d.aliases() {
 		p.Renames = append(p.Renames, pageRename{r.text(), display.CleanLine(r.Alias)})
@@ -284,7 +285,7 @@ func newPage(ctx context.Context, d *Document) *page {
 	for _, s := range d.CriticalPath {
 		p.Critical = append(p.Critical, pageStep{subject(s.URN), display.Doing(s.Operation), ofSeconds(s.Seconds), ofSeconds(s.Waited)})
 	}
-	p.Path = plural(len(d.CriticalPath), "step", "steps")
+	p.Path = format.PluralThousands(len(d.CriticalPath), "step", "steps")
 	p.Data = dataOf(d)
 	p.Data.Boxes = p.Graph.Heads
 	p.Timeline = p.Data.Span > 0
@@ -298,7 +299,7 @@ func kindsOf(d *Document) []pageKind {
 	var out []pageKind
 	for _, op := range display.ByDanger() {
 		for _, k := range sortedCounts(d.Summary.Types[op]) {
-			out = append(out, pageKind{classOf(op), thousands(k.n) + " × " + display.Done(op, d.Operation.Preview), display.ShortType(k.typ)})
+			out = append(out, pageKind{classOf(op), format.Thousands(k.n) + " × " + display.Done(op, d.Operation.Preview), display.ShortType(k.typ)})
 		}
 	}
 	return out
@@ -312,13 +313,13 @@ func wavesOf(w Waves) pageWaves {
 	const most = 100
 	for i, wave := range w.Waves {
 		if i == most {
-			out.Waves = append(out.Waves, plural(len(w.Waves)-i, "more wave", "more waves"))
+			out.Waves = append(out.Waves, format.PluralThousands(len(w.Waves)-i, "more wave", "more waves"))
 			break
 		}
 		names := make([]string, 0, min(len(wave), most)+1)
 		for k, u := range wave {
 			if k == most {
-				names = append(names, thousands(len(wave)-k)+" more")
+				names = append(names, format.Thousands(len(wave)-k)+" more")
 				break
 			}
 			names = append(names, display.CleanLine(u.Name()))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // Limits on parts of a report in Markdown, so that one does not use the room of all others.
@@ -130,7 +131,7 @@ func (m *markdown) rootCauses() string {
 		out += "- " + markdownText(cutText(text, maxLine)) + "\n"
 	}
 	if more > 0 {
-		out += "- and " + thousands(more) + " more\n"
+		out += "- and " + format.Thousands(more) + " more\n"
 	}
 	return out + "\n"
 }
@@ -146,7 +147,7 @@ func (m *markdown) renames() string {
 		out += "- " + markdownText(cutText(r.text(), maxLine)) + ": " + code(display.CleanLine(r.Alias)) + "\n"
 	}
 	if more := len(all) - maxRenames; more > 0 {
-		out += "- and " + thousands(more) + " more\n"
+		out += "- and " + format.Thousands(more) + " more\n"
 	}
 	return out + "\n"
 }
@@ -244,7 +245,7 @@ func (m *markdown) row(e *entry) string {
 		for _, one := range e.resources[:cap(names)] {
 			names = append(names, code(short(display.CleanLine(one.Name))))
 		}
-		name = "× " + thousands(n) + " (" + strings.Join(names, ", ") + ", …)"
+		name = "× " + format.Thousands(n) + " (" + strings.Join(names, ", ") + ", …)"
 	}
 	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(r.fate(m.d.Operation.Preview))), code(short(display.ShortType(r.Type))), name)
 	if why := r.why(); why != "" {
@@ -307,11 +308,11 @@ func (m *markdown) counted(rest []*Resource) string {
 	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
 		return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b))
 	})
-	text := fmt.Sprintf("…and %s that have no room here: ", plural(len(rest), "resource", "resources"))
+	text := fmt.Sprintf("…and %s that have no room here: ", format.PluralThousands(len(rest), "resource", "resources"))
 	for i, name := range names {
-		part := thousands(kinds[name]) + " × " + name
+		part := format.Thousands(kinds[name]) + " × " + name
 		if i == maxKinds || len(text)+len(part) > reserve-100 {
-			text += fmt.Sprintf("; and %s of other kinds", plural(countOf(kinds, names[i:]), "resource", "resources"))
+			text += fmt.Sprintf("; and %s of other kinds", format.PluralThousands(countOf(kinds, names[i:]), "resource", "resources"))
 			break
 		}
 		if i > 0 {
@@ -362,9 +363,9 @@ func (m *markdown) criticalPath() string {
 	if len(all) < 2 {
 		return ""
 	}
-	out := fmt.Sprintf("<details><summary>Critical path: %s</summary>\n\n", plural(len(all), "step", "steps"))
+	out := fmt.Sprintf("<details><summary>Critical path: %s</summary>\n\n", format.PluralThousands(len(all), "step", "steps"))
 	if more := len(all) - maxSteps; more > 0 {
-		out += "- " + thousands(more) + " before\n"
+		out += "- " + format.Thousands(more) + " before\n"
 		all = all[more:]
 	}
 	for _, s := range all {
@@ -379,7 +380,7 @@ func cutLines(lines []line, most int) []line {
 	for i, l := range lines {
 		l.text = cutText(l.text, maxLine)
 		if most -= len(l.sign) + len(l.text) + 2; most < 0 {
-			return append(out, line{" ", fmt.Sprintf("… %s more", plural(len(lines)-i, "line", "lines"))})
+			return append(out, line{" ", fmt.Sprintf("… %s more", format.PluralThousands(len(lines)-i, "line", "lines"))})
 		}
 		out = append(out, l)
 	}

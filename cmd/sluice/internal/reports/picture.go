@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/diagram"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -74,7 +75,7 @@ func pictureOf(ctx context.Context, d *Document) picture {
 func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
 	note := ""
 	if hidden := len(whole.Nodes) - len(shown.Nodes); hidden > 0 {
-		note = plural(hidden, "resource that neither changes nor is next to a change is", "resources that neither change nor are next to a change are") + " not drawn. "
+		note = format.PluralThousands(hidden, "resource that neither changes nor is next to a change is", "resources that neither change nor are next to a change are") + " not drawn. "
 	}
 	switch {
 	case drawing.Merged != "" && drawing.Open != "":

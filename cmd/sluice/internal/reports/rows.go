@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -107,7 +108,7 @@ func (t *table) row(r *Resource) pageRow {
 		}
 	}
 	if r.More > 0 {
-		row.Lines = append(row.Lines, [2]string{" ", plural(r.More, "more change", "more changes")})
+		row.Lines = append(row.Lines, [2]string{" ", format.PluralThousands(r.More, "more change", "more changes")})
 	}
 	if r.Error != "" {
 		row.Messages = append(row.Messages, [2]string{"error", r.Error})

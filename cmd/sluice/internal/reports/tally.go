@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -38,13 +39,13 @@ func (t *tally) changes() (out []count) {
 		{classMissed, "kept because of the failure", s.Statuses[Kept]},
 	} {
 		if trouble.n > 0 {
-			out = append(out, countOfTrouble(trouble.class, thousands(trouble.n)+" "+trouble.text))
+			out = append(out, countOfTrouble(trouble.class, format.Thousands(trouble.n)+" "+trouble.text))
 		}
 	}
 	if n := t.number((*Resource).isLeftOver); n > 0 {
-		text := thousands(n) + " old deleted"
+		text := format.Thousands(n) + " old deleted"
 		if t.preview {
-			text = thousands(n) + " old to delete"
+			text = format.Thousands(n) + " old to delete"
 		}
 		out = append(out, countOfChange(stages.OpDeleteReplaced, text+" (replaced by an earlier operation)"))
 	}
@@ -61,7 +62,7 @@ func (t *tally) changes() (out []count) {
 func (t *tally) unchanged() string {
 	var out []string
 	if n := t.summary.Unchanged; n > 0 && !t.isPartial() {
-		out = append(out, thousands(n)+" unchanged"+display.RenamedOf(t.number((*Resource).isOnlyRenamed), n))
+		out = append(out, format.Thousands(n)+" unchanged"+display.RenamedOf(t.number((*Resource).isOnlyRenamed), n))
 	}
 	if n := t.summary.Absent; n > 0 && !t.isPartial() {
 		out = append(out, display.Absent(n))
@@ -83,9 +84,9 @@ func (t *tally) ofOperation(op stages.Op) (out []count) {
 	if n == 0 {
 		return out
 	}
-	text := thousands(n) + " " + display.Done(op, t.preview)
+	text := format.Thousands(n) + " " + display.Done(op, t.preview)
 	if t.preview {
-		text = thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(t.summary.Possible[op], n)
+		text = format.Thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(t.summary.Possible[op], n)
 	}
 	return append(out, countOfChange(op, text))
 }

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -37,15 +36,6 @@ var troubles = map[Status]struct {
 	Skipped: {classMissed, diagram.NotReached}, NotReached: {classMissed, diagram.NotReached}, Kept: {classMissed, diagram.Kept},
 }
 
-// thousands formats a number: "12,345".
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
 // subject names a resource: its type and name.
 func subject(u urn.URN) string {
 	return display.ShortType(u.Type()) + " " + display.CleanLine(u.Name())
@@ -53,13 +43,6 @@ func subject(u urn.URN) string {
 
 // maxRootCauses is how many root causes are listed for people.
 const maxRootCauses = 100
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%s %s", thousands(n), many)
-}
 
 // typeCount is the number of resources of one type.
 type typeCount struct {
