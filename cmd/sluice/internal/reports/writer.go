@@ -17,7 +17,7 @@ import (
 
 // writer makes a document from the data of a builder.
 type writer struct {
-	*Builder
+	seen    *Builder // what the events have shown
 	decided map[urn.URN]*why.Decision
 	counted display.Counts
 	d       *Document
@@ -39,14 +39,14 @@ func (w *writer) resources() {
 			walk(c, c.URN)
 		}
 	}
-	walk(w.tree.Top, "")
+	walk(w.seen.tree.Top, "")
 	for _, u := range slices.SortedFunc(maps.Keys(w.decided), display.ByKindAndName()) {
-		if d := w.decided[u]; w.tree.Node(u) == nil && !d.Internal {
+		if d := w.decided[u]; w.seen.tree.Node(u) == nil && !d.Internal {
 			w.d.Resources = append(w.d.Resources, w.unseen(d))
 		}
 	}
 	for _, p := range w.counted.Unreached {
-		if w.tree.Node(p.URN) == nil && w.decided[p.URN] == nil {
+		if w.seen.tree.Node(p.URN) == nil && w.decided[p.URN] == nil {
 			w.d.Resources = append(w.d.Resources, w.predicted(p))
 		}
 	}
@@ -57,7 +57,7 @@ func (w *writer) resources() {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(w.d.Resources[a].danger(), w.d.Resources[b].danger())
 	})
-	left := w.o.Limits.Bytes
+	left := w.seen.o.Limits.Bytes
 	for _, i := range order {
 		if r := &w.d.Resources[i]; !w.detail(r, &left) {
 			w.omitted().Details++
@@ -66,11 +66,11 @@ func (w *writer) resources() {
 }
 
 func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
-	s := w.latest[n.URN]
+	s := w.seen.latest[n.URN]
 	r := Resource{
 		URN: n.URN, Type: n.URN.Type(), Name: n.URN.Name(), Parent: parent, Operation: cmp.Or(n.Step.Op, stages.OpSame), Status: w.status(n),
-		Steps:      slices.Clone(w.steps[n.URN]), // the operation may continue
-		OldRemains: !w.preview && n.Remains(),
+		Steps:      slices.Clone(w.seen.steps[n.URN]), // the operation may continue
+		OldRemains: !w.seen.preview && n.Remains(),
 	}
 	if state := cmp.Or(s.New, s.Old); state != nil {
 		r.Component, r.Protected, r.ID = !state.Custom, state.Protect, state.ID
@@ -86,7 +86,7 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 		}
 	}
 	if n.Err != nil {
-		if r.Error = w.text(n.Err.Error()); w.isSaid(r.URN, r.Error) {
+		if r.Error = w.seen.text(n.Err.Error()); w.isSaid(r.URN, r.Error) {
 			r.Error = ""
 		}
 	}
@@ -97,7 +97,7 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 
 // isSaid reports whether a message about a resource contains a text.
 func (w *writer) isSaid(u urn.URN, text string) bool {
-	return slices.ContainsFunc(w.messages[u], func(m Message) bool { return strings.Contains(m.Text, text) })
+	return slices.ContainsFunc(w.seen.messages[u], func(m Message) bool { return strings.Contains(m.Text, text) })
 }
 
 func (w *writer) status(n *tree.Node) Status {
@@ -108,7 +108,7 @@ func (w *writer) status(n *tree.Node) Status {
 		return Unfinished
 	case n.Step.Op == stages.OpSame || n.Status == tree.Unseen:
 		return Unchanged
-	case w.preview:
+	case w.seen.preview:
 		return Planned
 	}
 	return Done
@@ -122,7 +122,7 @@ func (w *writer) unseen(d *why.Decision) Resource {
 		r.Status = Failing
 	case d.Op == stages.OpSame:
 		r.Status = Unchanged
-	case w.preview:
+	case w.seen.preview:
 		r.Status = Planned
 	default:
 		r.Status = Done
@@ -143,7 +143,7 @@ func (w *writer) predicted(p display.Predicted) Resource {
 func (w *writer) parentOf(d *why.Decision) urn.URN {
 	root := urn.RootStack(w.d.Operation.Stack, w.d.Operation.Project)
 	for _, u := range []urn.URN{d.Parent, root} {
-		if u != "" && u != d.URN && (w.tree.Node(u) != nil || w.decided[u] != nil) {
+		if u != "" && u != d.URN && (w.seen.tree.Node(u) != nil || w.decided[u] != nil) {
 			return u
 		}
 	}
@@ -194,7 +194,7 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 
 // detail writes the changes and messages of a resource. It reports whether there was room.
 func (w *writer) detail(r *Resource, left *int) bool {
-	messages := slices.Clone(w.messages[r.URN])
+	messages := slices.Clone(w.seen.messages[r.URN])
 	var changes []Change
 	more := 0
 	if r.Status != Unchanged {
@@ -229,7 +229,7 @@ func (w *writer) counts() {
 		}
 		switch r.Status { // without a summary, only actual outcomes are counted
 		case Planned, Done, Unchanged:
-			if w.summary == nil {
+			if w.seen.summary == nil {
 				s.Changes[r.Operation]++
 			}
 		}
@@ -242,7 +242,7 @@ func (w *writer) counts() {
 		s.Types[r.Operation][r.Type]++
 	}
 	s.Errored, s.Unchanged, s.Absent = max(w.counted.Errored, s.Statuses[Failing]), s.Changes[stages.OpSame], w.counted.Absent
-	if w.summary != nil {
+	if w.seen.summary != nil {
 		maps.Copy(s.Changes, w.counted.Changes)
 		s.Unchanged = w.counted.Unchanged
 	}
@@ -258,7 +258,7 @@ func (w *writer) causes(log *why.Log) {
 	for _, r := range all {
 		one := Rename{Rename: r}
 		if r.With == "" {
-			one.Alias, one.Others = aliases.Text(w.o.Runtime, r), others[r.To]
+			one.Alias, one.Others = aliases.Text(w.seen.o.Runtime, r), others[r.To]
 		}
 		w.d.Renames = append(w.d.Renames, one)
 	}
@@ -266,14 +266,14 @@ func (w *writer) causes(log *why.Log) {
 
 func (w *writer) viewer() why.Viewer {
 	return why.Viewer{
-		IsSensitive: func(text string) bool { return w.o.Mask(text) != text },
-		Texts:       w.o.Limits.Text, Elements: w.o.Limits.Elements,
+		IsSensitive: func(text string) bool { return w.seen.o.Mask(text) != text },
+		Texts:       w.seen.o.Limits.Text, Elements: w.seen.o.Limits.Elements,
 	}
 }
 
 // changes returns the changed properties of a resource, and how many more there are.
 func (w *writer) changes(r *Resource) (out []Change, more int) {
-	s, seen := w.latest[r.URN]
+	s, seen := w.seen.latest[r.URN]
 	decision := w.decided[r.URN]
 	if !seen {
 		if decision != nil {
@@ -281,10 +281,10 @@ func (w *writer) changes(r *Resource) (out []Change, more int) {
 		}
 		return nil, 0
 	}
-	if n := w.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
+	if n := w.seen.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
 		s = n.Step // the step with the changes
 	}
-	c := differences{writer: w, step: s, viewer: w.viewer()}
+	c := differences{step: s, viewer: w.viewer(), most: w.seen.o.Limits.Changes}
 	var old, new property.Map
 	if s.Old != nil && r.Operation != stages.OpCreate {
 		old = s.Old.Inputs
@@ -306,12 +306,12 @@ func (w *writer) changes(r *Resource) (out []Change, more int) {
 func (w *writer) outputs() {
 	var old, new property.Map
 	switch {
-	case w.summary != nil && w.summary.Outputs.Len()+w.summary.OldOutputs.Len() > 0:
-		old, new = w.summary.OldOutputs, w.summary.Outputs
-	case w.stack.New != nil:
-		new = w.stack.New.Outputs
-		if w.stack.Old != nil {
-			old = w.stack.Old.Outputs
+	case w.seen.summary != nil && w.seen.summary.Outputs.Len()+w.seen.summary.OldOutputs.Len() > 0:
+		old, new = w.seen.summary.OldOutputs, w.seen.summary.Outputs
+	case w.seen.stack.New != nil:
+		new = w.seen.stack.New.Outputs
+		if w.seen.stack.Old != nil {
+			old = w.seen.stack.Old.Outputs
 		}
 	}
 	viewer := w.viewer()
