@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime/trace"
 	"slices"
 	"strconv"
 	"strings"
@@ -348,4 +349,22 @@ func numbers(text string) ([]int, error) {
 		out = append(out, n)
 	}
 	return out, nil
+}
+
+// startTrace begins to write a trace of Go's runtime; "" writes none. stop ends it.
+func startTrace(path string) (stop func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := trace.Start(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		trace.Stop()
+		return f.Close()
+	}, nil
 }

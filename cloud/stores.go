@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -80,3 +81,14 @@ func memory() store.Opener {
 type keptOpen struct{ store.Store }
 
 func (keptOpen) Close() error { return nil }
+
+// ErrNoViews is the error for a backend that is no database.
+var ErrNoViews = errors.New("only PostgreSQL backends have views")
+
+// Views returns the SQL statements that make views of the states in the database that a backend URL names, or [ErrNoViews].
+func Views(url string) (string, error) {
+	if scheme, _, _ := strings.Cut(url, ":"); scheme != "postgres" {
+		return "", ErrNoViews
+	}
+	return postgres.Views(url)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -92,3 +93,32 @@ func (f Func) Run(ctx context.Context, host Host) error {
 
 // Close does nothing.
 func (f Func) Close() error { return nil }
+
+// ComponentServer is a [providers.Host] that can evaluate components of plugins itself, such as those in YAML.
+type ComponentServer interface {
+	// ServeComponents returns a host that serves the plugins for which next returns a *[plugin.LanguageHostedError], and starts all others
+	// through next. Files in components are relative to the directory of p. Components register their resources with the monitor.
+	ServeComponents(next providers.Host, p Project, monitor func() stages.Monitor) providers.Host
+}
+
+// PolicyPack is a pack of policies that operations must comply with. Package policy has those that run as processes.
+type PolicyPack interface {
+	// Load starts the pack for one run and describes the run to it (protocol.md 7.3). The output of the pack goes to log, which may be
+	// called from many goroutines until the pack is closed. The end of ctx may end the pack. If the configuration is invalid, the error is
+	// a [PolicyConfigError]. Otherwise the caller must Close the analyzer.
+	Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (PolicyAnalyzer, error)
+}
+
+// PolicyAnalyzer is a running policy pack.
+type PolicyAnalyzer interface {
+	stages.Analyzer
+	// Close ends the pack.
+	Close() error
+}
+
+// PolicyConfigError is the error of a policy pack with an invalid configuration.
+type PolicyConfigError interface {
+	error
+	// Messages returns the problems, one message each.
+	Messages() []string
+}

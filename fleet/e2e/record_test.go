@@ -82,7 +82,7 @@ func TestRecord(t *testing.T) {
 	m := made{map[string]int{}}
 	workflows := worker.New(works, run.WorkflowQueue("shop"), worker.Options{})
 	run.Register(workflows)
-	limits := &ours.Worker{Client: works}
+	limits := ours.Limits{Client: works}
 	workflows.RegisterActivityWithOptions(limits.Ask, activity.RegisterOptions{Name: run.AskActivity})
 	workflows.RegisterActivityWithOptions(limits.Ended, activity.RegisterOptions{Name: run.EndedActivity})
 	activities := worker.New(works, run.ActivityQueue("shop", "q"), worker.Options{})

@@ -1,5 +1,7 @@
 package spec
 
+import _ "embed"
+
 // Document is fleet.yaml, as a Go type for its schema. In texts, ${name} is replaced by the value of a variable.
 type Document struct {
 	// Name is the name of the fleet. It is part of the names of its runs.
@@ -84,3 +86,9 @@ type ScheduleEntry struct {
 	// Select are the stacks, entries and groups, all if it is missing.
 	Select []string `json:"select,omitempty"`
 }
+
+//go:embed fleet.schema.json
+var schema []byte
+
+// Schema returns the JSON schema of fleet.yaml, for editors. It is generated from [Document].
+func Schema() []byte { return schema }

@@ -79,20 +79,20 @@ func TestALongLineOfEventsIsLeftOut(t *testing.T) {
 
 // An attempt that still runs here is waited for, even if the server has given it up.
 func TestASecondAttemptWaitsForTheFirst(t *testing.T) {
-	w := &Worker{works: newWorks()}
-	end, err := w.works.begin(t.Context(), "a")
+	works := newWorks()
+	end, err := works.begin(t.Context(), "a")
 	require.NoError(t, err)
-	other, err := w.works.begin(t.Context(), "b")
+	other, err := works.begin(t.Context(), "b")
 	require.NoError(t, err)
 	other()
 	waiting, stop := context.WithCancel(t.Context())
 	stop()
-	_, err = w.works.begin(waiting, "a")
+	_, err = works.begin(waiting, "a")
 	require.ErrorIs(t, err, context.Canceled)
 	var wg conc.WaitGroup
 	ended := false
 	wg.Go(func() {
-		again, err := w.works.begin(t.Context(), "a")
+		again, err := works.begin(t.Context(), "a")
 		if err == nil && ended {
 			again()
 		}
@@ -100,14 +100,14 @@ func TestASecondAttemptWaitsForTheFirst(t *testing.T) {
 	ended = true
 	end()
 	wg.Wait()
-	require.Empty(t, w.works.now)
+	require.Empty(t, works.now)
 }
 
 func TestOnlyWhatIsBiddenIsDone(t *testing.T) {
 	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
-	w := &Worker{Fleet: &spec.Fleet{Schedules: []spec.Schedule{{Name: "night", Operation: "drift"}}}}
+	fleet := &spec.Fleet{Schedules: []spec.Schedule{{Name: "night", Operation: "drift"}}}
 	right := run.StackRequest{Bound: true, Attempt: "this", Asked: now.Add(-time.Hour), Operation: run.Destroy, Stack: spec.Stack{Name: "web"}}
-	require.NoError(t, w.checkBidden("this", right, now))
+	require.NoError(t, checkBidden(fleet, "this", right, now))
 	for want, change := range map[string]func(*run.StackRequest){
 		"sealed for another run":                         func(r *run.StackRequest) { r.Attempt = "former" },
 		"was sealed for another run":                     func(r *run.StackRequest) { r.Bound = false },
@@ -118,10 +118,10 @@ func TestOnlyWhatIsBiddenIsDone(t *testing.T) {
 	} {
 		r := right
 		change(&r)
-		require.ErrorContains(t, w.checkBidden("this", r, now), want)
+		require.ErrorContains(t, checkBidden(fleet, "this", r, now), want)
 	}
 	right.Schedule, right.Operation = "night", run.Drift
-	require.NoError(t, w.checkBidden("this", right, now))
+	require.NoError(t, checkBidden(fleet, "this", right, now))
 }
 
 func TestPlansForTheSameHaveTheSameDigest(t *testing.T) {

@@ -4,17 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
 // recorded has the recorded properties of a stack that a fleet needs. Secrets in it are encrypted.
@@ -30,7 +22,6 @@ type recorded struct {
 const (
 	rootType      = "pulumi:pulumi:Stack"
 	referenceType = "pulumi:pulumi:StackReference"
-	noStack       = 6 // the exit status of sluice
 )
 
 // parse reads a state. It holds one resource at a time.
@@ -101,35 +92,4 @@ func digest(parts ...[]byte) string {
 		h.Write(p)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// statusOf returns the exit status of a process, 0 if it has none.
-func statusOf(err error) int {
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
-		return ended.ExitCode()
-	}
-	return 0
-}
-
-// readable returns the error of a process with its error output.
-func readable(err error) error {
-	var ended *exec.ExitError
-	if errors.As(err, &ended) && len(ended.Stderr) > 0 {
-		return errors.New(strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "error: "))
-	}
-	return err
-}
-
-// projectOf returns the name of the project in a folder.
-func projectOf(directory string) (string, error) {
-	text, err := os.ReadFile(spec.ProjectFile(directory))
-	if err != nil {
-		return "", err
-	}
-	var project struct{ Name string }
-	if err := yaml.Unmarshal(text, &project); err != nil {
-		return "", fmt.Errorf("%s: %w", spec.ProjectFile(directory), err)
-	}
-	return project.Name, nil
 }

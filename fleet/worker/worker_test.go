@@ -188,10 +188,10 @@ func TestAStackGetsTheVariablesOfItsGroupAlone(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	w := &Worker{Fleet: f}
+	s := &sluice{fleet: f}
 	got := func(stack string) []string {
 		var out []string
-		for _, entry := range w.environment(stack) {
+		for _, entry := range s.environment(stack) {
 			name, _, _ := strings.Cut(entry, "=")
 			if strings.HasPrefix(name, "SHOP_") || strings.HasPrefix(name, "TOKEN") || strings.Contains(name, "PASSPHRASE") || strings.HasPrefix(name, "SLUICE_FLEET") {
 				out = append(out, name)
@@ -216,7 +216,7 @@ func TestASurveyGoesOnWhereAnotherWorkerHasEnded(t *testing.T) {
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	w := &Worker{Fleet: f, Sluice: filepath.Join(root, "sluice")}
+	w := newWorker(f, server.Home{}, filepath.Join(root, "sluice"), nil)
 	env.RegisterActivity(w.Survey)
 	const attempt = "default-test-run-id" // of the environment
 	before := run.Surveyed{Outputs: "what the other one has found", Attempt: attempt}

@@ -2,6 +2,7 @@ package python
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -240,3 +241,13 @@ func (p *Program) ask(ctx context.Context, e environment) ([]installed, error) {
 	}
 	return found, nil
 }
+
+// runScript runs a program.
+//
+//go:embed run.py
+var runScript []byte
+
+// packagesScript lists the installed SDKs.
+//
+//go:embed packages.py
+var packagesScript string

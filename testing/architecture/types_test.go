@@ -26,11 +26,6 @@ var manyMethods = map[string]string{
 	"state/backend/service/internal/api.Client": "a method for each call of the service",
 	"stages/standard.Run":                       "assembles the stages of a run: a method for each stage and part",
 	"cmd/sluice/internal/terminal.Terminal":     "the only door to the terminal",
-	"cmd/sluice/internal/display.Log":           "a method for each kind of event",
-	"cmd/sluice/internal/display.Report":        "a method for each section of the report",
-	"source/yaml/internal/ast.parser":           "descends through the grammar: a method for each construct",
-	"cmd/sluice/internal/display.diffPrinter":   "a method for each kind of value",
-	"cmd/sluice/internal/display/live.Screen":   "embeds display.Report",
 }
 
 // declaredType is a declared type of the module.

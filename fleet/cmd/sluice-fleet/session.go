@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	sdk "go.temporal.io/sdk/worker"
 
 	"github.com/sluice-iac/sluice/fleet/run"
@@ -264,8 +266,9 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 	}
 	err = start(run.WorkflowQueue(s.fleet.Name), sdk.Options{LocalActivityWorkerOnly: true}, func(one sdk.Worker) {
 		run.Register(one)
-		one.RegisterActivityWithOptions(w.Ask, activity.RegisterOptions{Name: run.AskActivity})
-		one.RegisterActivityWithOptions(w.Ended, activity.RegisterOptions{Name: run.EndedActivity})
+		limits := worker.Limits{Client: s.works}
+		one.RegisterActivityWithOptions(limits.Ask, activity.RegisterOptions{Name: run.AskActivity})
+		one.RegisterActivityWithOptions(limits.Ended, activity.RegisterOptions{Name: run.EndedActivity})
 	})
 	for _, queue := range queues {
 		if err != nil {
@@ -311,4 +314,21 @@ func who() string {
 		name = u.Username
 	}
 	return fmt.Sprintf("%s@%s", filepath.Base(or(name, "somebody")), host)
+}
+
+// mostLog is the size in bytes from which the log is overwritten.
+const mostLog = 16 << 20
+
+// openLog returns a logger that appends warnings of Temporal's client to a file. It truncates a long one.
+func openLog(path string) (log.Logger, error) {
+	how := os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	if info, err := os.Stat(path); err == nil && info.Size() > mostLog {
+		how |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, how, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	// The file is open as long as the process runs.
+	return log.NewStructuredLogger(slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelWarn}))), nil
 }

@@ -1,5 +1,12 @@
 package about
 
+import (
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
 // Report describes the project, stack, plugins and tools of a directory. It has Pulumi's keys where Pulumi reports
 // the same.
 type Report struct {
@@ -88,3 +95,37 @@ const (
 	runsPlugin  = "language plugin"
 	runsNot     = "not"
 )
+
+// commit returns the revision that the program was built from, "" if the build did not record it.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	var revision, modified string
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = " with changes"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + modified
+}
+
+// variables returns the names of the variables that sluice may read.
+func variables() []string {
+	out := []string{}
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "PULUMI_") || strings.HasPrefix(name, "SLUICE_") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

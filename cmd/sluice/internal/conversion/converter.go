@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -58,3 +60,8 @@ func show(t *terminal.Terminal, list []tooling.Remark) bool {
 
 // errReported is returned after diagnostics have explained the failure.
 var errReported = errors.New("see the errors above")
+
+// interruptible returns a context that a signal to end the process cancels, so that plugins end and temporary files are removed.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}

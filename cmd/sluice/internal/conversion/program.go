@@ -1,14 +1,19 @@
 package conversion
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -301,4 +306,31 @@ func install(ctx context.Context, t *terminal.Terminal, projectFile string) erro
 	return dependencies.Install(ctx, t, source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
 	}, options)
+}
+
+// projectOf returns the project file of a program in PCL as JSON, and the name of the project: chosen if it is set, else
+// the name in the file, else otherwise.
+func projectOf(folder, chosen, otherwise string) (text, name string, err error) {
+	fields := map[string]any{}
+	for _, file := range projectFiles {
+		data, err := os.ReadFile(filepath.Join(folder, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		if err := yaml.Unmarshal(data, &fields); err != nil {
+			return "", "", fmt.Errorf("the project file %s of the converted program: %w", file, err)
+		}
+		break
+	}
+	if fields == nil {
+		fields = map[string]any{} // the file is empty
+	}
+	own, _ := fields["name"].(string)
+	name = cmp.Or(chosen, own, otherwise)
+	fields["name"] = name
+	encoded, err := json.Marshal(fields)
+	return string(encoded), name, err
 }

@@ -1,14 +1,11 @@
 package diagram
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -279,173 +276,16 @@ func (d *Diagram) isCollapsed(o Options) bool {
 }
 
 // Draw returns the drawing of a diagram.
-func (d *Diagram) Draw(o Options) *Drawing {
-	if d.isCollapsed(o) {
-		return d.drawCollapsed(o)
-	}
-	arrangements := d.arrangements(o)
-	var out *Drawing
-	for _, a := range arrangements {
-		p := newPainter(d, a)
-		for _, m := range []Merging{"", Twins, OfType} {
-			out = p.draw(m, o)
-			out.Collapsed = o.Expand && a.isCollapsed()
-			if o.Limit == 0 || len(out.boxes) <= o.Limit {
-				return out
-			}
-		}
-	}
-	return d.drawMerged(arrangements[len(arrangements)-1], o)
-}
-
-// arrangements returns the arrangements of a diagram, the most detailed first. The last one is the smallest.
-func (d *Diagram) arrangements(o Options) []arrangement {
-	switch {
-	case d.Waves > 0:
-		return []arrangement{{flat: true}}
-	case o.Expand:
-		return []arrangement{{open: d.all()}, {}}
-	}
-	changed := d.around(d.where(Node.isChanged))
-	return []arrangement{{open: d.upward(union(d.small(), changed))}, {open: changed}, {}}
-}
-
-// drawCollapsed draws a large diagram: each component is a box, and so are resources of the same type beside them. Only the changed part is open,
-// as much of it as there is room for. Small components are open if the picture remains small.
-func (d *Diagram) drawCollapsed(o Options) *Drawing {
-	small := d.small()
-	inSmall := make([]bool, len(d.Nodes))
-	for i := range d.Nodes {
-		c := d.component(i)
-		inSmall[i] = c != none && small[c]
-	}
-	for _, part := range d.changedParts(o.Limit) {
-		around, apart := d.around(part.nodes), make([]bool, len(d.Nodes))
-		if part.name != "" {
-			mark(apart, part.nodes)
-		}
-		for _, try := range []struct {
-			a     arrangement
-			limit int
-		}{
-			{arrangement{open: d.upward(union(small, around)), apart: union(inSmall, apart)}, o.Limit / 2},
-			{arrangement{open: around, apart: apart}, o.Limit},
-		} {
-			out := newPainter(d, try.a).draw(OfType, o)
-			if len(out.boxes) <= try.limit {
-				out.Open = part.name
-				return out
-			}
-		}
-	}
-	return d.drawMerged(arrangement{}, o)
-}
-
-func union(a, b []bool) []bool {
-	out := slices.Clone(a)
-	for i := range out {
-		out[i] = out[i] || b[i]
-	}
-	return out
-}
-
-// drawMerged draws a diagram in which the resources of one type in one component are too many boxes.
-func (d *Diagram) drawMerged(a arrangement, o Options) *Drawing {
-	p := newPainter(d, a)
-	var out *Drawing
-	for _, m := range []Merging{OfPackage, OfChange} {
-		if out = p.draw(m, o); len(out.boxes) <= o.Limit {
-			break
-		}
-	}
-	out.Collapsed = o.Expand && a.isCollapsed()
-	return out
-}
-
-// changedPart is a part of a diagram. The components around it are open, and its resources are drawn one by one if it has a name.
-type changedPart struct {
-	name  Part
-	nodes []int
-}
-
-// changedParts returns the parts of a large diagram that may be open in a drawing of so many boxes, the most informative first. The last one is
-// empty.
-func (d *Diagram) changedParts(most int) []changedPart {
-	needs, needed := d.neighbours()
-	var out []changedPart
-	add := func(name Part, nodes []int) {
-		if 0 < len(nodes) && len(nodes) <= most {
-			out = append(out, changedPart{name, nodes})
-		}
-	}
-	both := func(nodes []int) []int {
-		all := slices.Concat(reach(nodes, needs, 1), reach(nodes, needed, 1))
-		slices.Sort(all)
-		return slices.Compact(all)
-	}
-	changed := d.where(Node.isChanged)
-	failed := d.where(func(n Node) bool { return n.Trouble.isFailure() })
-	add(ChangedAndNeighbours, both(changed))
-	add(ChangedOnly, changed)
-	add(FailedAndNeighbours, both(failed))
-	add(FailedOnly, failed)
-	return append(out, changedPart{nodes: changed}, changedPart{nodes: failed}, changedPart{})
-}
-
-// all returns a set of all nodes.
-func (d *Diagram) all() []bool {
-	out := make([]bool, len(d.Nodes))
-	for i := range out {
-		out[i] = true
-	}
-	return out
-}
-
-// around returns the set of the components around nodes.
-func (d *Diagram) around(nodes []int) []bool {
-	out := make([]bool, len(d.Nodes))
-	for _, i := range nodes {
-		for c := d.component(i); c != none; c = d.component(c) {
-			out[c] = true
-		}
-	}
-	return out
-}
-
-// small returns the set of components with few resources in them.
-func (d *Diagram) small() []bool {
-	inside := make([]int, len(d.Nodes))
-	for i := range d.Nodes {
-		for c := d.component(i); c != none; c = d.component(c) {
-			inside[c]++
-		}
-	}
-	out := make([]bool, len(d.Nodes))
-	for i, n := range inside {
-		out[i] = 0 < n && n <= smallComponent
-	}
-	return out
-}
-
-// upward returns the part of a set of components that are in no component outside of the set.
-func (d *Diagram) upward(open []bool) []bool {
-	out := slices.Clone(open)
-	for i := range out {
-		for c := d.component(i); c != none; c = d.component(c) {
-			out[i] = out[i] && open[c]
-		}
-	}
-	return out
-}
+func (d *Diagram) Draw(o Options) *Drawing { return (&arranger{d, o}).draw() }
 
 // title returns the title of a picture, "" in a report.
 func (d *Diagram) title() string {
 	if d.InReport {
 		return ""
 	}
-	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + count(len(d.Nodes), "resource", "resources")
+	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + format.PluralThousands(len(d.Nodes), "resource", "resources")
 	if d.Waves > 0 {
-		text += ", deleted in " + count(d.Waves, "wave", "waves")
+		text += ", deleted in " + format.PluralThousands(d.Waves, "wave", "waves")
 	}
 	return text
 }
@@ -459,7 +299,7 @@ func (d *Diagram) legend() string {
 	if d.InReport {
 		return strings.Join(t.marks(), "    ")
 	}
-	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, thousands(n)) })
+	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, format.Thousands(n)) })
 	if d.Planned && parts == nil {
 		return "the plan changes nothing"
 	}
@@ -467,44 +307,4 @@ func (d *Diagram) legend() string {
 }
 
 // JSON returns the whole diagram as JSON. Nothing is collapsed, and names are exact.
-func (d *Diagram) JSON() ([]byte, error) {
-	doc := document{Version: 1, Project: d.Project, Stack: d.Stack, Waves: d.Waves, Nodes: []documentNode{}, Edges: []documentEdge{}}
-	for i, n := range d.Nodes {
-		node := documentNode{
-			ID: nodeName(i), URN: n.URN, Type: n.Type, Name: n.Name, Component: n.Component, Protected: n.Protected, Old: n.Old,
-			Change: n.Change, Uncertain: n.Uncertain, Wave: n.Wave,
-		}
-		if n.Parent != none {
-			node.Parent = nodeName(n.Parent)
-		}
-		doc.Nodes = append(doc.Nodes, node)
-	}
-	for _, e := range d.Edges {
-		doc.Edges = append(doc.Edges, documentEdge{nodeName(e.Node), nodeName(e.On), e.Kind, e.Properties})
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return nil, err
-	}
-	return escapeInvisible(b.Bytes()), nil
-}
-
-// escapeInvisible escapes the invisible characters of JSON texts, such as those that change the direction of the text.
-func escapeInvisible(text []byte) []byte {
-	var out bytes.Buffer
-	for _, r := range string(text) {
-		switch {
-		case r < unicode.MaxASCII || unicode.IsPrint(r):
-			out.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.Bytes()
-}
+func (d *Diagram) JSON() ([]byte, error) { return jsonOf(d) }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // Sizes of the parts of a large picture.
@@ -183,7 +185,7 @@ func needs(boxes []box, named []arrow) []string {
 			continue
 		}
 		if more := len(names) - maxNeeds; more > 0 {
-			names = append(names[:maxNeeds], thousands(more)+" more")
+			names = append(names[:maxNeeds], format.Thousands(more)+" more")
 		}
 		out = append(out, arrowWords[kind]+" "+strings.Join(names, ", "))
 	}

@@ -3,7 +3,6 @@ package diagram
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -32,22 +31,6 @@ func cut(text string, most int) string {
 		return text
 	}
 	return string(runes[:most/2]) + "…" + string(runes[len(runes)-most/2+1:])
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // style is how a box is painted.

@@ -3,11 +3,13 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // blockPrinter formats steps with their properties, a block of lines for each.
@@ -21,9 +23,10 @@ func (p blockPrinter) text(s stages.StepInfo, depth int) string {
 	for _, text := range p.identity(s) {
 		b.WriteString(indent + "    " + p.steps.style.paint(grey, text) + "\n")
 	}
-	printer := &diffPrinter{showSecrets: p.steps.ShowSecrets, full: p.steps.ShowFullOutput, hidden: hiddenOf(s), forced: forcedOf(s), waits: p.waits(s)}
-	(&stepDiff{diffPrinter: printer, step: s, printed: map[string]bool{}}).print()
-	b.WriteString(painted(p.steps.style, indent+"  ", printer.lines))
+	printer := newDiffPrinter(p.steps.ShowSecrets, p.steps.ShowFullOutput)
+	printer.hidden, printer.values.forced, printer.format.waits = hiddenOf(s), forcedOf(s), p.waits(s)
+	(&stepDiff{diff: printer, step: s, printed: map[string]bool{}}).print()
+	b.WriteString(painted(p.steps.style, indent+"  ", printer.out.lines))
 	return b.String()
 }
 
@@ -119,9 +122,36 @@ func (p blockPrinter) identity(s stages.StepInfo) []string {
 	return out
 }
 
-func hiddenOf(s stages.StepInfo) []property.Path {
-	if r := cmp.Or(s.New, s.Old); r != nil {
-		return hiddenPaths(r.HideDiff)
+// hiddenOf parses the paths that a resource hides. It ignores texts that are not paths.
+func hiddenOf(s stages.StepInfo) (out []property.Path) {
+	r := cmp.Or(s.New, s.Old)
+	if r == nil {
+		return nil
 	}
-	return nil
+	for _, text := range r.HideDiff {
+		if path, err := property.ParsePath(text); err == nil && len(path) > 0 {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// WriteDetails writes the property diffs of the steps of a plan, in order, for the choice "details" at the prompt.
+func WriteDetails(out io.Writer, o Options, steps []stages.StepInfo) error {
+	left := map[urn.URN]bool{}
+	for _, s := range steps {
+		left[s.URN] = s.Op == stages.OpSame
+	}
+	p := stepPrinter{Options: o, style: style{o.Color}, unchanged: func(u urn.URN) bool { return left[u] }}
+	var b strings.Builder
+	for _, s := range steps {
+		if p.shows(s) {
+			b.WriteString(p.layout().fitted(blockPrinter{p}.text(s, 0)))
+		}
+	}
+	if b.Len() == 0 {
+		b.WriteString("    nothing changes\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }

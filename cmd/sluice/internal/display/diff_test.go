@@ -254,12 +254,12 @@ func genValue(depth int) *rapid.Generator[property.Value] {
 func TestADiffIsEmptyIfAndOnlyIfTheValuesAreEqual(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		old, new := genValue(3).Draw(rt, "old"), genValue(3).Draw(rt, "new")
-		p := &diffPrinter{full: rapid.Bool().Draw(rt, "full"), showSecrets: rapid.Bool().Draw(rt, "secrets")}
+		p := newDiffPrinter(rapid.Bool().Draw(rt, "secrets"), rapid.Bool().Draw(rt, "full"))
 		p.compare(0, label{name: "p"}, property.Path{property.Key("p")}, old, new)
-		require.Equal(rt, property.Equal(old, new), len(p.lines) == 0)
-		plain := painted(style{}, "", p.lines)
+		require.Equal(rt, property.Equal(old, new), len(p.out.lines) == 0)
+		plain := painted(style{}, "", p.out.lines)
 		require.False(rt, strings.ContainsFunc(plain, func(r rune) bool { return r != '\n' && !strconv.IsPrint(r) }), "%q", plain)
-		require.Equal(rt, plain, ansi.Strip(painted(style{true}, "", p.lines)))
+		require.Equal(rt, plain, ansi.Strip(painted(style{true}, "", p.out.lines)))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/stages"
@@ -148,7 +149,7 @@ func (l *EventLog) note() {
 			l.write(stages.Diagnostic{LogMessage: stages.LogMessage{
 				Severity: stages.Warning,
 				Message: fmt.Sprintf("%s with %s left out of the event log: it has at most %s of each kind",
-					plural(of.omitted, words[0], words[1]), byteSize(of.lost), byteSize(maxLogged)),
+					format.Plural(of.omitted, words[0], words[1]), byteSize(of.lost), byteSize(maxLogged)),
 			}})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // WriteEvents writes events as a table for people, one or more lines each: the time, the kind, and what the event is about. next returns one
@@ -76,7 +78,7 @@ func describeEvent(n *eventEnvelope) (kind, details string) {
 	case n.Prelude != nil:
 		return "begin", n.Prelude.Operation
 	case n.Summary != nil:
-		return "summary", fmt.Sprintf("%s after %s", n.Summary.Result, plural(n.Summary.DurationSeconds, "second", "seconds"))
+		return "summary", fmt.Sprintf("%s after %s", n.Summary.Result, format.Plural(n.Summary.DurationSeconds, "second", "seconds"))
 	case n.ResourcePre != nil:
 		return "step begins", step(n.ResourcePre.Metadata)
 	case n.ResOutputs != nil:

@@ -1,6 +1,12 @@
 package display
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -55,3 +61,291 @@ type cause struct {
 
 // resources returns the resources that have failed.
 func (c *cause) resources() []urn.URN { return append([]urn.URN{c.urn}, c.others...) }
+
+// failurePrinter formats why an operation has failed.
+type failurePrinter struct {
+	steps  stepPrinter
+	model  *model
+	ending Ending
+}
+
+// section returns the text at the end of a failed or cancelled operation: the causes, the resources that were not reached because of each, and
+// the next step. shown are the numbers of the messages that it contains as a whole, which appear nowhere else.
+func (p failurePrinter) section() (text string, shown map[int]bool) {
+	causes := p.causes()
+	shown = map[int]bool{}
+	if len(causes) == 0 && !p.ending.Canceled {
+		return "", shown
+	}
+	stopped := p.blame(causes)
+	if len(causes)+len(stopped)+p.model.remaining == 0 {
+		return "", shown
+	}
+	if of := p.model.diagnostics[""]; of != nil {
+		for _, d := range of.list {
+			shown[d.number] = p.saysOnlyThat(d)
+		}
+	}
+	var b strings.Builder
+	line := func(text string) { b.WriteString(p.steps.layout().fitted(text) + "\n") }
+	causes = grouped(causes, shown)
+	line(p.steps.style.bold(p.failedTitle(len(causes))))
+	details := map[string]bool{}
+	for _, c := range causes[:min(len(causes), maxCauses)] {
+		line("  " + p.steps.style.bold(p.about(c)) + ":")
+		for _, m := range c.messages {
+			lines := once(details, m.Severity, messagePrinter{p.steps}.lines(m))
+			if strings.HasPrefix(m.Message, previewFailed) { // as in the title
+				lines[0] = strings.Replace(lines[0], previewFailed, "", 1)
+			}
+			if len(causes) > 1 && len(lines) > maxCauseLines {
+				lines = append(lines[:maxCauseLines:maxCauseLines], "... (the rest is above)")
+			} else {
+				shown[m.number] = true
+			}
+			line("    " + lines[0])
+			for _, text := range lines[1:] {
+				line("    " + text)
+			}
+		}
+		if n := len(c.unreached); n > 0 {
+			line("    not reached because of it: " + format.Plural(n, "resource", "resources") + " (" + someNames(c.unreached) + ")")
+		}
+	}
+	if more := len(causes) - maxCauses; more > 0 {
+		line("  ... and " + format.Plural(more, "other", "others") + ", which are above")
+	}
+	if len(stopped) > 0 {
+		because := " because it stopped"
+		if p.ending.Canceled {
+			because = ""
+		}
+		line("  not reached" + because + ": " + format.Plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
+	}
+	if kept := p.kept(); len(kept) > 0 {
+		line("  not declared, and kept because of the failure: " + format.Plural(len(kept), "resource", "resources") + " (" + someNames(kept) +
+			"); the next update that does not fail deletes what is not declared then")
+	}
+	if old := p.remaining(); len(old) > 0 {
+		line("  replaced, and the old ones are still there: " + format.Plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
+	}
+	if say := p.nextStep(causes); say != "" {
+		line("  " + p.steps.style.bold("Next: ") + say)
+	}
+	return b.String(), shown
+}
+
+// previewFailed begins messages of previews (steps.md appendix B).
+const previewFailed = "Preview failed: "
+
+// grouped merges causes that differ only in the resource. It adds the numbers of the duplicate messages to shown.
+func grouped(causes []*cause, shown map[int]bool) []*cause {
+	var out []*cause
+	same := map[string]*cause{}
+	for _, c := range causes {
+		var said strings.Builder
+		for _, m := range c.messages {
+			fmt.Fprintf(&said, "%d %s\n", m.size, m.Message)
+		}
+		first := same[said.String()]
+		if c.urn == "" || first == nil {
+			same[said.String()] = c
+			out = append(out, c)
+			continue
+		}
+		first.others, first.unreached = append(first.others, c.urn), append(first.unreached, c.unreached...)
+		for _, m := range c.messages {
+			shown[m.number] = true
+		}
+	}
+	return out
+}
+
+// about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more", if the user has requested the abort.
+func (p failurePrinter) about(c *cause) string {
+	all := c.resources()
+	slices.SortFunc(all, ByKindAndName()) // the order of failing depends on timing
+	switch {
+	case p.ending.Canceled && len(all) > 1:
+		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
+	case p.ending.Canceled:
+		return messagePrinter{p.steps}.speaker(c.urn) + " was aborted"
+	case len(all) > 1:
+		return fmt.Sprintf("%d resources (%s)", len(all), someNames(all))
+	}
+	return messagePrinter{p.steps}.speaker(c.urn)
+}
+
+// causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
+// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them.
+func (p failurePrinter) causes() []*cause {
+	var out []*cause
+	for _, u := range p.model.speakers {
+		var errs []message
+		for _, d := range p.model.diagnostics[u].list {
+			if d.Severity == stages.Error && !p.saysOnlyThat(d) {
+				errs = append(errs, d)
+			}
+		}
+		if len(errs) > 0 {
+			out = append(out, &cause{urn: u, messages: errs})
+		}
+	}
+	seq := func(c *cause) int {
+		if n, known := p.ending.Order[c.urn]; known {
+			return n
+		}
+		return len(p.model.speakers) + 1<<32
+	}
+	byName := ByKindAndName()
+	slices.SortStableFunc(out, func(a, b *cause) int {
+		if p.steps.IsPreview {
+			return cmp.Or(compareBools(a.urn == "", b.urn == ""), byName(a.urn, b.urn))
+		}
+		return cmp.Compare(seq(a), seq(b))
+	})
+	return out
+}
+
+// saysOnlyThat reports whether a message contains only that the operation has failed.
+func (p failurePrinter) saysOnlyThat(d message) bool {
+	text := strings.TrimSpace(d.Message)
+	return d.URN == "" && p.ending.Failed != "" && (text == p.ending.Failed+" failed" || text == p.ending.Failed+" cancelled")
+}
+
+// blame finds the unreached resources: those of each cause, and those that were stopped. What was kept is neither: it has a line of its own.
+func (p failurePrinter) blame(causes []*cause) (stopped []urn.URN) {
+	because := map[urn.URN]*cause{}
+	for _, c := range causes {
+		because[c.urn] = c
+	}
+	isKept := map[urn.URN]bool{}
+	for _, u := range p.kept() {
+		isKept[u] = true
+	}
+	open := map[urn.URN]bool{}
+	var order []urn.URN
+	add := func(u urn.URN) {
+		if p.model.ended[u]&acted == 0 && !open[u] && !isKept[u] {
+			open[u] = true
+			order = append(order, u)
+		}
+	}
+	for _, u := range p.steps.Forecast.changes() {
+		add(u)
+	}
+	causeOf := map[urn.URN]urn.URN{}
+	planned := len(order)
+	for _, d := range p.ending.Decided {
+		add(d.URN)
+		causeOf[d.URN] = d.Because
+	}
+	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown
+	p.follow(causes, open, causeOf)
+	for _, u := range order {
+		switch c := because[causeOf[u]]; {
+		case because[u] != nil || p.model.failed[u] || u.IsRootStack():
+		case c != nil:
+			c.unreached = append(c.unreached, u)
+		default:
+			stopped = append(stopped, u)
+		}
+	}
+	return stopped
+}
+
+// follow records in causeOf the first cause from which dependencies lead to each open resource.
+func (p failurePrinter) follow(causes []*cause, open map[urn.URN]bool, causeOf map[urn.URN]urn.URN) {
+	if p.steps.Forecast == nil {
+		return
+	}
+	next := map[urn.URN][]urn.URN{}
+	for u, uses := range p.steps.Forecast.uses {
+		for _, used := range uses {
+			if p.steps.Forecast.removals[u] {
+				next[u] = append(next[u], used) // a user comes before what it uses
+			} else {
+				next[used] = append(next[used], u)
+			}
+		}
+	}
+	for _, c := range causes {
+		queue := []urn.URN{c.urn}
+		for len(queue) > 0 && c.urn != "" {
+			u := queue[0]
+			queue = queue[1:]
+			for _, n := range next[u] {
+				if open[n] && causeOf[n] == "" && n != c.urn {
+					causeOf[n] = c.urn
+					queue = append(queue, n)
+				}
+			}
+		}
+	}
+}
+
+// kept returns the resources that the program has not declared and that stay because something failed.
+func (p failurePrinter) kept() []urn.URN {
+	if p.model.summary == nil {
+		return nil
+	}
+	kept := slices.Clone(p.model.summary.Kept)
+	slices.SortFunc(kept, ByKindAndName())
+	return kept
+}
+
+// remaining returns the replaced resources whose old objects are still there, in the order of types and names.
+func (p failurePrinter) remaining() []urn.URN {
+	if p.model.remaining == 0 || p.steps.IsPreview {
+		return nil
+	}
+	var out []urn.URN
+	for u, is := range p.model.ended {
+		if is.remains() {
+			out = append(out, u)
+		}
+	}
+	slices.SortFunc(out, ByKindAndName())
+	return out
+}
+
+func (p failurePrinter) failedTitle(n int) string {
+	title := cmp.Or(p.ending.Failed, p.steps.Noun, "operation") + " failed:"
+	if p.ending.Canceled {
+		return strings.ToUpper(title[:1]) + strings.TrimSuffix(title[1:], " failed:") + " cancelled:"
+	}
+	if n > 1 {
+		title = fmt.Sprintf("%s %d causes", title, n)
+		if !p.steps.IsPreview {
+			title += ", the first one first"
+		}
+	}
+	return strings.ToUpper(title[:1]) + title[1:]
+}
+
+// nextStep returns advice about the first cause, unless its message contains some. A cancelled operation may have no cause.
+func (p failurePrinter) nextStep(causes []*cause) string {
+	about := Failure{Preview: p.steps.IsPreview, Interrupted: p.ending.Canceled}
+	if len(causes) > 0 {
+		about.URN = causes[0].urn
+	}
+	if p.ending.NextStep == nil || len(causes) > 0 && p.ending.Advised[about.URN] {
+		return ""
+	}
+	if s := p.model.summary; s != nil {
+		about.Unknown, about.Interrupted = len(s.Lost) > 0, s.Result == stages.Canceled
+	}
+	return p.ending.NextStep(about)
+}
+
+// someNames lists the names of resources, and counts the rest.
+func someNames(us []urn.URN) string {
+	var names []string
+	for _, u := range us[:min(len(us), maxNotReached)] {
+		names = append(names, cleanLine(u.Name()))
+	}
+	if more := len(us) - maxNotReached; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}

@@ -46,7 +46,7 @@ func (f *FailureText) Text(e Ending) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.explain(e)
-	text, _ := f.failureSection()
+	text, _ := f.failures().section()
 	return strings.TrimSuffix(text, "\n")
 }
 
@@ -80,8 +80,8 @@ func (f *FailureText) Counts(e Ending) Counts {
 	if e.Failed == "" && !e.Canceled {
 		return out
 	}
-	causes := f.causes()
-	unreached := f.blame(causes)
+	causes := f.failures().causes()
+	unreached := f.failures().blame(causes)
 	for _, c := range causes {
 		unreached = append(unreached, c.unreached...)
 	}

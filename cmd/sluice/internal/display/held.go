@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // maxHeld is the approximate number of bytes held back, and maxHeldLine that of one line.
@@ -44,7 +46,7 @@ func (h *heldLines) add(text string) {
 func (h *heldLines) all() []string {
 	out := slices.Clone(h.first)
 	if h.omitted > 0 {
-		out = append(out, fmt.Sprintf("... %s left out", plural(h.omitted, "line", "lines")))
+		out = append(out, fmt.Sprintf("... %s left out", format.Plural(h.omitted, "line", "lines")))
 	}
 	return append(out, h.last...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -53,7 +54,7 @@ func Remaining(n, imported int) string {
 	case imported > 0:
 		made = "created or imported"
 	}
-	return plural(n, "new one "+made+"; its old one is still there", "new ones "+made+"; their old ones are still there")
+	return format.Plural(n, "new one "+made+"; its old one is still there", "new ones "+made+"; their old ones are still there")
 }
 
 // Absent counts resources that are not part of the operation.
@@ -71,8 +72,7 @@ func ByDanger() []stages.Op {
 
 // RootCause describes a root cause of an operation and its consequences, on one line.
 func RootCause(c why.RootCause, l *why.Log) string {
-	p := &whyPrinter{WhyOptions: WhyOptions{Refresh: l.Operation == "refresh"}}
-	return p.rootCause(c, l.Preview || l.Result != stages.Succeeded)
+	return newCausePrinter(l, resourceNames{}, style{}).text(c)
 }
 
 // IsSaidByResources reports whether the rows of the resources already show a root cause.

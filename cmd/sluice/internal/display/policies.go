@@ -3,10 +3,12 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
@@ -142,9 +144,9 @@ func (p policyPrinter) remediated(b *strings.Builder, list []stages.PolicyRemedi
 		slices.SortStableFunc(list, func(x, y stages.PolicyRemediation) int { return cmp.Compare(x.URN, y.URN) })
 		for _, r := range list {
 			fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, tag, cleanLine(r.Policy.Name), p.judged(r.URN))
-			printer := &diffPrinter{showSecrets: p.steps.ShowSecrets, full: p.steps.ShowFullOutput}
+			printer := newDiffPrinter(p.steps.ShowSecrets, p.steps.ShowFullOutput)
 			printer.compareMaps(0, nil, r.Before, r.After, nil)
-			b.WriteString(painted(p.steps.style, policyIndent+"  ", printer.lines))
+			b.WriteString(painted(p.steps.style, policyIndent+"  ", printer.out.lines))
 		}
 		return
 	}
@@ -153,6 +155,26 @@ func (p policyPrinter) remediated(b *strings.Builder, list []stages.PolicyRemedi
 		count[r.Policy.Name]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(b, "%s- %s  %s  (%s)\n", policyIndent, tag, cleanLine(name), plural(count[name], "resource", "resources"))
+		fmt.Fprintf(b, "%s- %s  %s  (%s)\n", policyIndent, tag, cleanLine(name), format.Plural(count[name], "resource", "resources"))
 	}
+}
+
+// PolicyResults collects the events of policy packs outside of an operation. It is not safe for concurrent use.
+type PolicyResults struct{ model policyModel }
+
+// Observe processes an event.
+func (r *PolicyResults) Observe(e stages.Event) {
+	switch e := e.(type) {
+	case stages.PolicyViolation:
+		r.model.violations = append(r.model.violations, e)
+	case stages.PolicyRemediation:
+		r.model.remediations = append(r.model.remediations, e)
+	}
+}
+
+// Write writes the packs with their violations and remediations to o.Out, as operations show them.
+func (r *PolicyResults) Write(o Options, packs []stages.AnalyzerInfo) error {
+	m := &model{policies: r.model, summary: &stages.Summary{Policies: packs}}
+	_, err := io.WriteString(o.Out, policyPrinter{stepPrinter{Options: o, style: style{o.Color}}}.section(m))
+	return err
 }

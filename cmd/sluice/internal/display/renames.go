@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages/renames"
 )
 
@@ -29,7 +30,7 @@ func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 	for _, r := range shown {
 		text := "    " + renameText(p, r)
 		if n := with[r.To]; n > 0 {
-			text += ", with " + plural(n, "resource", "resources") + " in it"
+			text += ", with " + format.Plural(n, "resource", "resources") + " in it"
 		}
 		b.WriteString(p.layout().fitted(text) + "\n        " + aliases.Text(o.Runtime, r) + "\n")
 	}

@@ -40,3 +40,20 @@ func secretIfAbove(m property.Map, at property.Path, v property.Value) property.
 	}
 	return v
 }
+
+// secrecy describes whether a value has become a secret, or stopped being one. The masks of both values often look the same.
+func secrecy(old, new property.Value) string {
+	text := ""
+	switch was, is := isSecret(old), isSecret(new); {
+	case was == is:
+		return ""
+	case is:
+		text = " (now secret"
+	default:
+		text = " (no longer secret"
+	}
+	if property.Equal(old.StripSecretsAndOutputs(), new.StripSecretsAndOutputs()) {
+		return text + ", the same value)"
+	}
+	return text + ")"
+}

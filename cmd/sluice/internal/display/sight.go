@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
@@ -148,7 +149,7 @@ func (s Sight) Outcomes(done tree.Tally) string {
 		case s.IsPreview:
 			word = "to " + w.plan
 		}
-		parts = append(parts, plural(n, word, word))
+		parts = append(parts, format.Plural(n, word, word))
 	}
 	return strings.Join(parts, ", ")
 }

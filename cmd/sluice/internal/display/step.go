@@ -297,10 +297,3 @@ func firstLine(text string) string {
 	}
 	return cleanLine(first)
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}

@@ -11,20 +11,20 @@ import (
 
 // stepDiff prints the changes of a step.
 type stepDiff struct {
-	diffPrinter *diffPrinter
-	step        stages.StepInfo
-	printed     map[string]bool // paths that have been compared
-	left        int             // paths that are not printed, because there are too many
+	diff    *diffPrinter
+	step    stages.StepInfo
+	printed map[string]bool // paths that have been compared
+	left    int             // paths that are not printed, because there are too many
 }
 
 // print prints the properties that the step changes.
 func (p *stepDiff) print() {
 	switch s := p.step; {
 	case s.Old == nil && s.New != nil:
-		p.diffPrinter.fields(0, added, property.Path{}, s.New.Inputs)
+		p.diff.values.fields(0, added, property.Path{}, s.New.Inputs)
 	case s.Old != nil && s.New == nil:
-		p.diffPrinter.forced = forcedPaths{} // the step of the replacement has these marks
-		p.diffPrinter.fields(0, removed, property.Path{}, s.Old.Inputs)
+		p.diff.values.forced = forcedPaths{} // the step of the replacement has these marks
+		p.diff.values.fields(0, removed, property.Path{}, s.Old.Inputs)
 	case s.Old == nil || s.Op == stages.OpSame:
 	case len(s.DetailedDiff) > 0:
 		p.detailed()
@@ -33,8 +33,8 @@ func (p *stepDiff) print() {
 		if len(s.Diffs) > 0 {
 			only = topLevel(slices.Concat(s.Diffs, s.Keys))
 		}
-		p.diffPrinter.compareMaps(0, nil, s.Old.Inputs, s.New.Inputs, only)
-		for name := range p.diffPrinter.entered {
+		p.diff.compareMaps(0, nil, s.Old.Inputs, s.New.Inputs, only)
+		for name := range p.diff.values.entered {
 			p.printed[property.Path{property.Key(name)}.String()] = true
 		}
 	}
@@ -43,13 +43,13 @@ func (p *stepDiff) print() {
 		p.secrecy()
 	}
 	if p.left > 0 {
-		p.diffPrinter.more(0, changed, p.left)
+		p.diff.out.more(0, changed, p.left)
 	}
 }
 
 // hasRoom reports whether one more path may be printed. If not, it counts the path.
 func (p *stepDiff) hasRoom(places int) bool {
-	if places < maxElementsShown || p.diffPrinter.full {
+	if places < maxElementsShown || p.diff.format.full {
 		return true
 	}
 	p.left++
@@ -60,10 +60,10 @@ func (p *stepDiff) hasRoom(places int) bool {
 func (p *stepDiff) equalKeys() {
 	s := p.step
 	for i, name := range topLevel(s.Keys) {
-		if at := (property.Path{property.Key(name)}); p.diffPrinter.forced.insideOrAt(at) && !p.diffPrinter.entered[name] && !property.IsInternalName(name) &&
+		if at := (property.Path{property.Key(name)}); p.diff.values.forced.insideOrAt(at) && !p.diff.values.entered[name] && !property.IsInternalName(name) &&
 			name != stages.InitErrorKey && property.Equal(s.Old.Inputs.At(name), s.New.Inputs.At(name)) {
-			p.diffPrinter.enter(nil, name)
-			p.diffPrinter.line(0, changed, label{name: cleanLine(s.Keys[i]), forces: true}, "the program gives the same as before")
+			p.diff.values.enter(nil, name)
+			p.diff.out.line(0, changed, label{name: cleanLine(s.Keys[i]), forces: true}, "the program gives the same as before")
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (p *stepDiff) secrecy() {
 	places := 0
 	for _, name := range p.step.New.Inputs.Names() {
 		if at := (property.Path{property.Key(name)}); !property.IsInternalName(name) {
-			p.diffPrinter.property = name
+			p.diff.format.property = name
 			p.secrecyAt(&places, at, p.step.Old.Inputs.At(name), p.step.New.Inputs.At(name))
 		}
 	}
@@ -87,7 +87,7 @@ func (p *stepDiff) secrecyAt(places *int, at property.Path, old, new property.Va
 	if isSecret(old) || isSecret(new) {
 		if isSecret(old) != isSecret(new) && !old.IsNull() && !new.IsNull() && p.hasRoom(*places) {
 			*places++
-			p.diffPrinter.compare(0, label{name: cleanLine(at.String())}, at, old, new)
+			p.diff.compare(0, label{name: cleanLine(at.String())}, at, old, new)
 		}
 		return
 	}
@@ -122,10 +122,10 @@ func (p *stepDiff) detailed() {
 		d := s.DetailedDiff[text]
 		path, err := property.ParsePath(text)
 		if err != nil || len(path) == 0 {
-			p.diffPrinter.add(0, changed, cleanLine(text))
+			p.diff.out.add(0, changed, cleanLine(text))
 			continue
 		}
-		p.diffPrinter.enter(nil, path[0].Key)
+		p.diff.values.enter(nil, path[0].Key)
 		p.printed[path.String()] = true
 		if array := untilIndex(path); len(array) < len(path) {
 			done, known := arrays[array.String()]
@@ -173,35 +173,35 @@ func (p *stepDiff) array(path property.Path) bool {
 	if len(path) == 0 || !old.IsArray() || !new.IsArray() || property.Equal(was, is) {
 		return false
 	}
-	before := len(p.diffPrinter.lines)
-	p.diffPrinter.compare(0, label{name: cleanLine(path.String())}, path, secretIfAbove(s.Old.Inputs, path, was), secretIfAbove(s.New.Inputs, path, is))
-	p.diffPrinter.markForced(before, path)
+	before := len(p.diff.out.lines)
+	p.diff.compare(0, label{name: cleanLine(path.String())}, path, secretIfAbove(s.Old.Inputs, path, was), secretIfAbove(s.New.Inputs, path, is))
+	p.diff.markForced(before, path)
 	return true
 }
 
 // detail prints one path that the provider names.
 func (p *stepDiff) detail(path property.Path, d providers.PropertyDiff, was, is property.Value) {
-	l := label{name: cleanLine(path.String()), forces: p.diffPrinter.forced.isAt(path)}
-	if p.diffPrinter.isHidden(path) {
-		p.diffPrinter.add(0, changed, l.name+" (hidden)")
+	l := label{name: cleanLine(path.String()), forces: p.diff.values.forced.isAt(path)}
+	if p.diff.isHidden(path) {
+		p.diff.out.add(0, changed, l.name+" (hidden)")
 		return
 	}
 	if p.insideSecret(path, was, is) {
 		return
 	}
-	before := len(p.diffPrinter.lines)
+	before := len(p.diff.out.lines)
 	switch d.Kind {
 	case providers.DiffAdd, providers.DiffAddReplace:
-		p.diffPrinter.value(0, added, l, is)
+		p.diff.values.print(0, added, l, is)
 	case providers.DiffDelete, providers.DiffDeleteReplace:
-		p.diffPrinter.value(0, removed, l, was)
+		p.diff.values.print(0, removed, l, was)
 	default:
-		p.diffPrinter.compare(0, l, path, was, is)
-		if len(p.diffPrinter.lines) == before { // the provider reports a difference that the values do not show
-			p.diffPrinter.scalars(0, l, was, is, "")
+		p.diff.compare(0, l, path, was, is)
+		if len(p.diff.out.lines) == before { // the provider reports a difference that the values do not show
+			p.diff.scalars(0, l, was, is, "")
 		}
 	}
-	p.diffPrinter.markForced(before, path)
+	p.diff.markForced(before, path)
 }
 
 // insideSecret reports whether path leads into a secret. If so, it prints the path without values.
@@ -209,6 +209,6 @@ func (p *stepDiff) insideSecret(path property.Path, was, is property.Value) bool
 	if len(path) < 2 || !was.IsNull() || !is.IsNull() {
 		return false
 	}
-	p.diffPrinter.line(0, changed, label{name: cleanLine(path.String()), forces: p.diffPrinter.forced.isAt(path)}, maskedText)
+	p.diff.out.line(0, changed, label{name: cleanLine(path.String()), forces: p.diff.values.forced.isAt(path)}, maskedText)
 	return true
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/maruel/natural"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -112,7 +113,7 @@ func unchangedLine(total, kinds int, m *model) string {
 	var parts []string
 	unchanged, absent := m.unchanged(), m.absent
 	if kinds > 1 {
-		parts = append(parts, plural(total, "change", "changes"))
+		parts = append(parts, format.Plural(total, "change", "changes"))
 	}
 	if unchanged > 0 {
 		text := fmt.Sprintf("%d unchanged", unchanged)
@@ -152,7 +153,7 @@ func (p summaryPrinter) countText(d *dangers, op stages.Op) string {
 	var parts []string
 	for i, t := range types {
 		if i == maxTypesShown && !p.steps.ShowFullOutput {
-			parts = append(parts, plural(len(types)-i, "other type", "other types"))
+			parts = append(parts, format.Plural(len(types)-i, "other type", "other types"))
 			break
 		}
 		name := shortType(t)
@@ -169,7 +170,7 @@ func (p summaryPrinter) deleteFirstLines(d *dangers) []string {
 	if _, ok := d.onlyOrder(); ok {
 		return nil
 	}
-	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.steps.ShowURNs}, style: p.steps.style}
+	names := resourceNames{p.steps.ShowURNs}
 	alone := map[stages.Order][]urn.URN{}
 	taking := slices.Sorted(maps.Keys(d.along))
 	for _, u := range d.deleteFirst {
@@ -183,39 +184,39 @@ func (p summaryPrinter) deleteFirstLines(d *dangers) []string {
 	var lines []string
 	for i, u := range taking {
 		if i == maxDeleteFirst && !p.steps.Diff {
-			lines = append(lines, fmt.Sprintf("and %s with others; --diff shows them", plural(len(taking)-i, "replacement", "replacements")))
+			lines = append(lines, fmt.Sprintf("and %s with others; --diff shows them", format.Plural(len(taking)-i, "replacement", "replacements")))
 			break
 		}
 		along := d.along[u]
-		text := w.names([]urn.URN{u}) + " is deleted first" + orderText(" (%s)", d.order[u])
-		lines = append(lines, text+", and with it "+w.listText(along, maxAlongShown))
+		text := names.all([]urn.URN{u}) + " is deleted first" + orderText(" (%s)", d.order[u])
+		lines = append(lines, text+", and with it "+names.first(along, maxAlongShown))
 	}
 	for _, order := range slices.Sorted(maps.Keys(alone)) {
 		be := "are"
 		if len(alone[order]) == 1 {
 			be = "is"
 		}
-		lines = append(lines, w.namesText(alone[order])+" "+be+" deleted first"+orderText(" (%s)", order))
+		lines = append(lines, names.counted(alone[order])+" "+be+" deleted first"+orderText(" (%s)", order))
 	}
 	return lines
 }
 
 // protectedLines describe the changes to protected resources.
 func (p summaryPrinter) protectedLines(d *dangers) []string {
-	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.steps.ShowURNs}, style: p.steps.style}
+	names := resourceNames{p.steps.ShowURNs}
 	var parts []string
 	for _, op := range slices.SortedFunc(maps.Keys(d.protected), func(a, b stages.Op) int {
 		return cmp.Or(cmp.Compare(a.Danger(), b.Danger()), cmp.Compare(a, b))
 	}) {
 		us := d.protected[op]
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(us), cmp.Or(wordsFor(op).planned, "to "+wordsFor(op).plan), w.listText(us, maxNamesShown)))
+		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(us), cmp.Or(wordsFor(op).planned, "to "+wordsFor(op).plan), names.first(us, maxNamesShown)))
 	}
 	var lines []string
 	if len(parts) > 0 {
 		lines = append(lines, p.steps.style.paint(red, "! protected: ")+strings.Join(parts, ", "))
 	}
 	if n := len(d.unprotected); n > 0 {
-		lines = append(lines, p.steps.style.paint(yellow, "! no longer protected: ")+w.namesText(d.unprotected))
+		lines = append(lines, p.steps.style.paint(yellow, "! no longer protected: ")+names.counted(d.unprotected))
 	}
 	return lines
 }
@@ -248,7 +249,7 @@ func limitWaits(st style, waits []providers.LimitWait) string {
 	text := ""
 	for _, w := range waits {
 		text += fmt.Sprintf("%s%s for the limit %s (%s)\n", st.bold("Waited: "), w.Time.Round(100*time.Millisecond), cleanLine(w.Limit),
-			plural(w.Calls, "call", "calls"))
+			format.Plural(w.Calls, "call", "calls"))
 	}
 	if text != "" {
 		text = "\n" + text

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -44,7 +45,7 @@ func (p wavePrinter) section(m *model) string {
 		}
 	}
 	if hidden > 0 {
-		others := plural(hidden, "other replacement", "other replacements")
+		others := format.Plural(hidden, "other replacement", "other replacements")
 		closures = append(closures, "Deletes in waves before "+others+"; --diff shows them")
 	}
 	return strings.Join(append(closures, atEnd...), "\n")

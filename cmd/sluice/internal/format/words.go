@@ -36,6 +36,23 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// PluralThousands is like [Plural], with the number in the form of [Thousands].
+func PluralThousands(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Thousands(n) + " " + many
+}
+
+// Thousands formats a number: "12,345".
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // Resources returns "1 resource" or "n resources".
 func Resources(n int) string { return Plural(n, "resource", "resources") }
 

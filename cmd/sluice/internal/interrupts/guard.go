@@ -149,3 +149,11 @@ func leaveNotice(name string, running []string) Notice {
 	}
 	return Notice{Text: name + "; terminating. The outcome of the following operations is not known; they stay pending in the state", Running: running}
 }
+
+// terminations returns the signals that end a process. It leaves out SIGHUP if that is ignored, as under nohup.
+func terminations() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{syscall.SIGTERM}
+	}
+	return []os.Signal{syscall.SIGTERM, syscall.SIGHUP}
+}

@@ -3,17 +3,46 @@ package newproject
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
+
+// Options define the project to make.
+type Options struct {
+	Template          string // its name or folder; "" asks the user
+	Name, Description string // of the project; "" asks the user or uses a default
+	Stack             string
+	Directory         string
+	SecretsProvider   string
+	Settings          flags.Settings
+	RuntimeOptions    map[string]string // added to those of the template
+	Force             bool              // overwrite existing files
+	Yes               bool              // ask nothing
+	GenerateOnly      bool              // make no stack and install nothing
+}
+
+// creation is a project that is being made.
+type creation struct {
+	open      *session.Opener
+	terminal  *terminal.Terminal
+	options   Options
+	template  *templates.Template
+	directory string // absolute
+	project   templates.Project
+	stack     string
+	asks      bool
+}
 
 // New makes a project.
 func New(ctx context.Context, open *session.Opener, f Options) error {
@@ -104,4 +133,28 @@ func checkEmpty(directory string, force bool) error {
 		}
 	}
 	return nil
+}
+
+// sayWhatIsNext prints how to continue.
+func sayWhatIsNext(n *creation, before string) error {
+	var b strings.Builder
+	if n.options.GenerateOnly {
+		fmt.Fprintf(&b, "Created project '%s'\n", n.project.Name)
+	}
+	command := n.terminal.Command()
+	b.WriteString("\nThe project is ready. To make what it declares:\n\n")
+	if n.directory != before {
+		to, err := filepath.Rel(before, n.directory)
+		if err != nil {
+			to = n.directory
+		}
+		fmt.Fprintf(&b, "    cd %s\n", to)
+	}
+	if n.options.GenerateOnly {
+		fmt.Fprintf(&b, "    %s install\n", command)
+		fmt.Fprintf(&b, "    %s stack init %s\n", command, n.stack)
+	}
+	fmt.Fprintf(&b, "    %s up\n", command)
+	_, err := fmt.Fprint(n.terminal.Out, b.String())
+	return err
 }

@@ -7,7 +7,9 @@ import (
 	"os"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -54,4 +56,58 @@ func makeStack(ctx context.Context, n *creation, written *templates.Written) err
 		fmt.Fprintf(n.terminal.Out, "Created stack '%s'\n", s.Name())
 	}
 	return s.Selection.Select(s.Ref.String())
+}
+
+// saveSettings saves the settings of --config and of the template.
+func saveSettings(ctx context.Context, n *creation, s *session.Stack) error {
+	if err := n.options.Settings.Apply(s.Settings, s.Project.Name); err != nil {
+		return err
+	}
+	for _, setting := range n.template.Settings {
+		key, err := workspace.ParseSettingKey(setting.Key, s.Project.Name, false)
+		if err != nil {
+			return err
+		}
+		if _, set := s.Settings.Values()[key]; set {
+			continue
+		}
+		value, err := askSetting(ctx, n, setting)
+		if err != nil {
+			return err
+		}
+		if value == "" {
+			how := setting.Key
+			if setting.Secret {
+				how = "--secret " + how
+			}
+			n.terminal.Warn("the setting %s has no value yet: `sluice config set %s VALUE`", setting.Key, how)
+			continue
+		}
+		how := settings.Storage{Secret: setting.Secret, Plaintext: !setting.Secret}
+		stored, err := settings.Store(ctx, s, how, key, value)
+		if err != nil {
+			return err
+		}
+		if err := s.Settings.Set(key, stored, false); err != nil {
+			return err
+		}
+	}
+	return s.Settings.Save()
+}
+
+func askSetting(ctx context.Context, n *creation, s templates.Setting) (string, error) {
+	if !n.asks {
+		return s.Default, nil
+	}
+	question := s.Key
+	if s.Description != "" {
+		question = s.Description + " (" + s.Key + ")"
+	}
+	switch {
+	case s.Secret && !s.HasDefault:
+		return n.terminal.AskHidden(ctx, question+": ")
+	case s.HasDefault:
+		return askDefault(ctx, n, question, s.Default)
+	}
+	return n.terminal.Ask(ctx, question+": ")
 }

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/shown"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
@@ -126,6 +128,33 @@ func checkRequiredVersion(p *workspace.Project) error {
 		// Scripts look for the words from "Pulumi CLI version" to the range.
 		return exit.Usagef("%s: Pulumi CLI version %s does not satisfy the version range %q of requiredPulumiVersion, and sluice %s "+
 			"behaves as that version; change the range if that is good enough", p.Path, engine.CompatibilityVersion, wanted, sluice.Version)
+	}
+	return nil
+}
+
+// unlockState requests the passphrase of a state that has secrets, before a screen is drawn. A state without secrets needs none. Other errors of
+// the state are left to the operation.
+func unlockState(ctx context.Context, j *Job) error {
+	if !j.Stack.Passphrases.MayAsk() {
+		return nil
+	}
+	if _, err := j.Stack.State.Load(ctx); errors.Is(err, terminal.ErrInterrupted) {
+		return err
+	}
+	return nil
+}
+
+// unlockForSecrets requests the passphrase if the operation will record secrets, according to its preview, before anything is changed. If only a
+// provider makes a secret, the later request takes the terminal from the screen.
+func unlockForSecrets(ctx context.Context, o *operation, previewed *sluice.Result) error {
+	if o.secrets == nil || !o.Stack.Passphrases.MayAsk() {
+		return nil
+	}
+	for _, s := range previewed.Steps() {
+		if s.New != nil && (s.New.Inputs.HasSecrets() || s.New.Outputs.HasSecrets()) {
+			_, err := o.secrets.Encrypter().Encrypt(ctx, "")
+			return err
+		}
 	}
 	return nil
 }

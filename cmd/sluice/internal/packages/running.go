@@ -22,7 +22,7 @@ func Start(ctx context.Context, r *Reader, p *Package, show func(stages.LogMessa
 	if p.Entry == nil {
 		return nil, exit.Usagef("%s is a schema, and not a provider", p.Name)
 	}
-	at, err := r.place(*p.Entry)
+	at, err := placeOf(r.Options, *p.Entry)
 	if err != nil {
 		return nil, err
 	}

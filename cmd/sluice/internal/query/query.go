@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -11,7 +12,9 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/ext"
+	"github.com/rivo/uniseg"
 
+	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -178,4 +181,44 @@ func (e *expression) explain(err error) string {
 func isAbsence(err error) bool {
 	text := err.Error()
 	return strings.HasPrefix(text, "no such key") || strings.HasPrefix(text, "index out of bounds")
+}
+
+// SplitColumns splits a list of expressions at the commas that are not in brackets or texts.
+func SplitColumns(list string) []string {
+	var out []string
+	var quote rune
+	depth, start, escaped := 0, 0, false
+	for i, r := range list {
+		switch {
+		case escaped:
+			escaped = false
+		case quote != 0:
+			escaped = r == '\\'
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case slices.Contains([]rune("([{"), r):
+			depth++
+		case slices.Contains([]rune(")]}"), r):
+			depth--
+		case r == ',' && depth == 0:
+			out = append(out, strings.TrimSpace(list[start:i]))
+			start = i + 1
+		}
+	}
+	return append(out, strings.TrimSpace(list[start:]))
+}
+
+// place returns the line of a text and below it a caret at a location, as the rest of a message.
+func place(text string, at common.Location) string {
+	lines := strings.Split(text, "\n")
+	if at == nil || at.Line() < 1 || at.Line() > len(lines) || at.Column() < 0 {
+		return ""
+	}
+	line := []rune(lines[at.Line()-1])
+	before := printable.Line(string(line[:min(at.Column(), len(line))]))
+	return fmt.Sprintf(", at line %d, character %d\n    %s\n    %s^", at.Line(), at.Column()+1, printable.Line(string(line)),
+		strings.Repeat(" ", uniseg.StringWidth(before)))
 }

@@ -187,7 +187,7 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 		d.Failure = b.text(b.failure.Text(e))
 	}
 	d.Messages = b.said(d.Failure != "")
-	w := writer{Builder: b, decided: decisionsOf(log), counted: b.failure.Counts(e), d: d}
+	w := writer{seen: b, decided: decisionsOf(log), counted: b.failure.Counts(e), d: d}
 	w.resources()
 	w.counts()
 	w.outputs()

@@ -12,11 +12,11 @@ import (
 
 // differences collects the differences between two objects.
 type differences struct {
-	*writer
 	step   stages.StepInfo
 	viewer why.Viewer
+	most   int
 	out    []Change
-	more   int
+	more   int // differences without room
 }
 
 func (c *differences) compare(old, new property.Map) {
@@ -49,7 +49,7 @@ func (c *differences) compare(old, new property.Map) {
 
 // add adds one difference, if there is room.
 func (c *differences) add(d why.Differing, hidden []property.Path) {
-	if len(c.out) == c.o.Limits.Changes {
+	if len(c.out) == c.most {
 		c.more++
 		return
 	}
@@ -89,7 +89,7 @@ func (c *differences) annotate(d *why.Decision) {
 		case known:
 			c.out[i].Origin, c.out[i].From = change.Origin, change.From
 			c.out[i].Replaces = c.out[i].Replaces || change.Replaces
-		case len(c.out) == c.o.Limits.Changes:
+		case len(c.out) == c.most:
 			c.more++
 		default:
 			c.out = append(c.out, change)

@@ -13,8 +13,8 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 //go:embed page.css
@@ -114,7 +114,7 @@ func (p *page) header() g.Node {
 		h.P(h.Class("counts"), counts, g.If(p.Unchanged != "", h.Span(h.Class("count same"), g.Text(p.Unchanged)))),
 		g.If(p.Corrupt, notice("The outcome of an operation on a resource is not known: refresh the stack.")),
 		g.Iff(p.Omitted != nil && p.Omitted.Details > 0, func() g.Node {
-			return notice(thousands(p.Omitted.Details) + " resources are without their properties and messages, because there are too many.")
+			return notice(format.Thousands(p.Omitted.Details) + " resources are without their properties and messages, because there are too many.")
 		}),
 	)
 }
@@ -240,47 +240,6 @@ type pageWaves struct {
 
 type pageStep struct{ Subject, Doing, Took, Waited string }
 
-// pageData is the JSON for the script.
-type pageData struct {
-	Rows []pageRow `json:"rows"`
-	// Span is the duration of the operation in milliseconds.
-	Span float64 `json:"span"`
-	// Critical are the rows on the critical path.
-	Critical []int `json:"critical"`
-	// Boxes are the rows after which the boxes of the drawing are named.
-	Boxes []int `json:"boxes,omitempty"`
-}
-
-// pageRow is a resource. Keys are short because there can be many rows; rows are referred to by index.
-type pageRow struct {
-	Name      string      `json:"n"`
-	Type      string      `json:"t"`
-	Parent    int         `json:"p"` // -1 for none
-	Class     string      `json:"c"`
-	Danger    int         `json:"g"`
-	Sign      string      `json:"s"`
-	Fate      string      `json:"f"`
-	Unchanged bool        `json:"u,omitempty"`
-	Full      string      `json:"urn"`
-	ID        string      `json:"i,omitempty"`
-	Position  string      `json:"l,omitempty"`
-	Why       string      `json:"w,omitempty"`
-	Causes    []int       `json:"y,omitempty"`
-	Lines     [][2]string `json:"d,omitempty"`
-	Messages  [][2]string `json:"m,omitempty"`
-	Steps     []pageBar   `json:"b,omitempty"`
-	Needs     []int       `json:"k,omitempty"`
-}
-
-// pageBar is a step on the timeline: milliseconds since the operation began.
-type pageBar struct {
-	Doing  string  `json:"o"`
-	From   float64 `json:"a"`
-	To     float64 `json:"z"`
-	Failed bool    `json:"x,omitempty"`
-	Open   bool    `json:"q,omitempty"` // its end is not known
-}
-
 // classOf groups operations by appearance.
 func classOf(op stages.Op) string {
 	switch op {
@@ -298,18 +257,17 @@ func classOf(op stages.Op) string {
 
 func newPage(ctx context.Context, d *Document) *page {
 	p := &page{
-		Title: d.title(), When: d.when(), Sluice: d.Operation.Sluice, Remark: display.Clean(d.Operation.Message), Corrupt: d.Summary.MaybeCorrupt,
-		Messages: d.untold(), Omitted: d.Omitted, Failure: d.Failure, Graph: d.draw(ctx),
+		Title: d.Operation.title(), When: d.Operation.when(), Sluice: d.Operation.Sluice, Remark: display.Clean(d.Operation.Message), Corrupt: d.Summary.MaybeCorrupt,
+		Messages: d.untold(), Omitted: d.Omitted, Failure: d.Failure, Graph: pictureOf(ctx, d),
 	}
 	more := 0
 	if p.Causes, more = d.rootCauses(maxRootCauses); more > 0 {
-		p.MoreCauses = thousands(more)
+		p.MoreCauses = format.Thousands(more)
 	}
 	for _, r := range d.aliases() {
 		p.Renames = append(p.Renames, pageRename{r.text(), display.CleanLine(r.Alias)})
 	}
-	changes, unchanged := d.tally()
-	p.Counts, p.Unchanged = changes, unchanged
+	p.Counts, p.Unchanged = tallyOf(d).changes(), tallyOf(d).unchanged()
 	p.Kinds = kindsOf(d)
 	for _, v := range d.Policies {
 		p.Policies = append(p.Policies, pagePolicy{
@@ -327,7 +285,7 @@ func newPage(ctx context.Context, d *Document) *page {
 	for _, s := range d.CriticalPath {
 		p.Critical = append(p.Critical, pageStep{subject(s.URN), display.Doing(s.Operation), ofSeconds(s.Seconds), ofSeconds(s.Waited)})
 	}
-	p.Path = plural(len(d.CriticalPath), "step", "steps")
+	p.Path = format.PluralThousands(len(d.CriticalPath), "step", "steps")
 	p.Data = dataOf(d)
 	p.Data.Boxes = p.Graph.Heads
 	p.Timeline = p.Data.Span > 0
@@ -341,7 +299,7 @@ func kindsOf(d *Document) []pageKind {
 	var out []pageKind
 	for _, op := range display.ByDanger() {
 		for _, k := range sortedCounts(d.Summary.Types[op]) {
-			out = append(out, pageKind{classOf(op), thousands(k.n) + " × " + display.Done(op, d.Operation.Preview), display.ShortType(k.typ)})
+			out = append(out, pageKind{classOf(op), format.Thousands(k.n) + " × " + display.Done(op, d.Operation.Preview), display.ShortType(k.typ)})
 		}
 	}
 	return out
@@ -355,13 +313,13 @@ func wavesOf(w Waves) pageWaves {
 	const most = 100
 	for i, wave := range w.Waves {
 		if i == most {
-			out.Waves = append(out.Waves, plural(len(w.Waves)-i, "more wave", "more waves"))
+			out.Waves = append(out.Waves, format.PluralThousands(len(w.Waves)-i, "more wave", "more waves"))
 			break
 		}
 		names := make([]string, 0, min(len(wave), most)+1)
 		for k, u := range wave {
 			if k == most {
-				names = append(names, thousands(len(wave)-k)+" more")
+				names = append(names, format.Thousands(len(wave)-k)+" more")
 				break
 			}
 			names = append(names, display.CleanLine(u.Name()))
@@ -369,40 +327,6 @@ func wavesOf(w Waves) pageWaves {
 		out.Waves = append(out.Waves, strings.Join(names, ", "))
 	}
 	return out
-}
-
-func dataOf(d *Document) pageData {
-	out := pageData{Rows: make([]pageRow, 0, len(d.Resources)), Critical: []int{}}
-	at := make(map[urn.URN]int, len(d.Resources))
-	for i := range d.Resources {
-		at[d.Resources[i].URN] = i
-	}
-	began := d.Operation.Began
-	for i := range d.Resources {
-		for _, s := range d.Resources[i].Steps {
-			if began.IsZero() || s.Began.Before(began) {
-				began = s.Began
-			}
-		}
-	}
-	for i := range d.Resources {
-		row := d.row(&d.Resources[i], at, began)
-		for _, b := range row.Steps {
-			out.Span = max(out.Span, b.To)
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	for _, s := range d.CriticalPath {
-		out.Critical = append(out.Critical, at[s.URN])
-	}
-	return out
-}
-
-// picture is the drawn graph of the changes.
-type picture struct {
-	SVG   string // "" if there is none
-	Note  string // the parts left out or merged, or why there is no drawing
-	Heads []int  // the resource that each box is named after
 }
 
 func folded(id, title string, content ...g.Node) g.Node {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
@@ -56,7 +57,7 @@ func note(c Change) string {
 		names := make([]string, 0, 3)
 		for i, u := range c.From {
 			if i == 3 {
-				names = append(names, plural(len(c.From)-i, "other", "others"))
+				names = append(names, format.PluralThousands(len(c.From)-i, "other", "others"))
 				break
 			}
 			names = append(names, display.CleanLine(u.Name()))

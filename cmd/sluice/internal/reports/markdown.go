@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // Limits on parts of a report in Markdown, so that one does not use the room of all others.
@@ -66,20 +67,20 @@ func (m *markdown) part(text string, most int) string {
 
 func (m *markdown) head() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n", markdownText(short(m.d.title())))
-	changes, unchanged := m.d.tally()
+	fmt.Fprintf(&b, "### %s\n\n", markdownText(short(m.d.Operation.title())))
+	tally := tallyOf(m.d)
 	var counts []string
-	for _, c := range changes {
+	for _, c := range tally.changes() {
 		counts = append(counts, "**"+c.text+"**")
 	}
-	if unchanged != "" {
+	if unchanged := tally.unchanged(); unchanged != "" {
 		counts = append(counts, unchanged)
 	}
 	if len(counts) == 0 {
 		counts = []string{"nothing changes"}
 	}
 	b.WriteString(strings.Join(counts, ", "))
-	if when := m.d.when(); when != "" {
+	if when := m.d.Operation.when(); when != "" {
 		b.WriteString(" — " + when)
 	}
 	b.WriteString("\n\n")
@@ -130,7 +131,7 @@ func (m *markdown) rootCauses() string {
 		out += "- " + markdownText(cutText(text, maxLine)) + "\n"
 	}
 	if more > 0 {
-		out += "- and " + thousands(more) + " more\n"
+		out += "- and " + format.Thousands(more) + " more\n"
 	}
 	return out + "\n"
 }
@@ -146,7 +147,7 @@ func (m *markdown) renames() string {
 		out += "- " + markdownText(cutText(r.text(), maxLine)) + ": " + code(display.CleanLine(r.Alias)) + "\n"
 	}
 	if more := len(all) - maxRenames; more > 0 {
-		out += "- and " + thousands(more) + " more\n"
+		out += "- and " + format.Thousands(more) + " more\n"
 	}
 	return out + "\n"
 }
@@ -181,7 +182,7 @@ func (m *markdown) entries() []*entry {
 	for _, r := range m.d.byDanger() {
 		e := &entry{resources: []*Resource{r}, folded: m.folded(r)}
 		if e.folded == "" {
-			look := m.d.fate(r) + "\x00" + string(r.Type) + "\x00" + r.why()
+			look := r.fate(m.d.Operation.Preview) + "\x00" + string(r.Type) + "\x00" + r.why()
 			if first := alike[look]; first != nil {
 				first.resources = append(first.resources, r)
 				continue
@@ -244,9 +245,9 @@ func (m *markdown) row(e *entry) string {
 		for _, one := range e.resources[:cap(names)] {
 			names = append(names, code(short(display.CleanLine(one.Name))))
 		}
-		name = "× " + thousands(n) + " (" + strings.Join(names, ", ") + ", …)"
+		name = "× " + format.Thousands(n) + " (" + strings.Join(names, ", ") + ", …)"
 	}
-	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(m.d.fate(r))), code(short(display.ShortType(r.Type))), name)
+	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(r.fate(m.d.Operation.Preview))), code(short(display.ShortType(r.Type))), name)
 	if why := r.why(); why != "" {
 		text += " " + markdownText(cutText(why, maxLine))
 	}
@@ -273,7 +274,7 @@ func (m *markdown) folded(r *Resource) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", htmlText(m.d.fate(r)),
+	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", htmlText(r.fate(m.d.Operation.Preview)),
 		html.EscapeString(short(display.ShortType(r.Type))), htmlText(short(display.CleanLine(r.Name))), withCode(cutText(r.why(), maxLine)))
 	if r.Position != "" {
 		b.WriteString(code(display.CleanLine(r.Position)) + "\n\n")
@@ -307,11 +308,11 @@ func (m *markdown) counted(rest []*Resource) string {
 	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
 		return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b))
 	})
-	text := fmt.Sprintf("…and %s that have no room here: ", plural(len(rest), "resource", "resources"))
+	text := fmt.Sprintf("…and %s that have no room here: ", format.PluralThousands(len(rest), "resource", "resources"))
 	for i, name := range names {
-		part := thousands(kinds[name]) + " × " + name
+		part := format.Thousands(kinds[name]) + " × " + name
 		if i == maxKinds || len(text)+len(part) > reserve-100 {
-			text += fmt.Sprintf("; and %s of other kinds", plural(countOf(kinds, names[i:]), "resource", "resources"))
+			text += fmt.Sprintf("; and %s of other kinds", format.PluralThousands(countOf(kinds, names[i:]), "resource", "resources"))
 			break
 		}
 		if i > 0 {
@@ -362,9 +363,9 @@ func (m *markdown) criticalPath() string {
 	if len(all) < 2 {
 		return ""
 	}
-	out := fmt.Sprintf("<details><summary>Critical path: %s</summary>\n\n", plural(len(all), "step", "steps"))
+	out := fmt.Sprintf("<details><summary>Critical path: %s</summary>\n\n", format.PluralThousands(len(all), "step", "steps"))
 	if more := len(all) - maxSteps; more > 0 {
-		out += "- " + thousands(more) + " before\n"
+		out += "- " + format.Thousands(more) + " before\n"
 		all = all[more:]
 	}
 	for _, s := range all {
@@ -379,7 +380,7 @@ func cutLines(lines []line, most int) []line {
 	for i, l := range lines {
 		l.text = cutText(l.text, maxLine)
 		if most -= len(l.sign) + len(l.text) + 2; most < 0 {
-			return append(out, line{" ", fmt.Sprintf("… %s more", plural(len(lines)-i, "line", "lines"))})
+			return append(out, line{" ", fmt.Sprintf("… %s more", format.PluralThousands(len(lines)-i, "line", "lines"))})
 		}
 		out = append(out, l)
 	}

@@ -2,16 +2,12 @@ package reports
 
 import (
 	"cmp"
-	_ "embed"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/diagram"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
-	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -20,17 +16,6 @@ func took(d time.Duration) string {
 		return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 2, 64) + "s"
 	}
 	return d.Round(time.Second).String()
-}
-
-// count is the number of resources with the same operation, or in the same trouble.
-type count struct {
-	class string // of its appearance, as of a row
-	sign  string
-	text  string // "12 to delete"
-}
-
-func countOfChange(op stages.Op, text string) count {
-	return count{classOf(op), strings.TrimSpace(display.Sign(op)), text}
 }
 
 // The classes of the appearance of resources in trouble.
@@ -42,8 +27,6 @@ const (
 // signs are those of trouble.
 var signs = map[string]string{classFailed: "✗", classMissed: "○"}
 
-func countOfTrouble(class, text string) count { return count{class, signs[class], text} }
-
 // troubles has the trouble of a resource with a status.
 var troubles = map[Status]struct {
 	class string
@@ -53,15 +36,6 @@ var troubles = map[Status]struct {
 	Skipped: {classMissed, diagram.NotReached}, NotReached: {classMissed, diagram.NotReached}, Kept: {classMissed, diagram.Kept},
 }
 
-// thousands formats a number: "12,345".
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
 // subject names a resource: its type and name.
 func subject(u urn.URN) string {
 	return display.ShortType(u.Type()) + " " + display.CleanLine(u.Name())
@@ -69,13 +43,6 @@ func subject(u urn.URN) string {
 
 // maxRootCauses is how many root causes are listed for people.
 const maxRootCauses = 100
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%s %s", thousands(n), many)
-}
 
 // typeCount is the number of resources of one type.
 type typeCount struct {

@@ -2,8 +2,13 @@ package stateedit
 
 import (
 	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -68,4 +73,41 @@ func (e *Edit) Depart(ctx context.Context, departed why.Departures) {
 // Write writes a state without a confirmation.
 func (e *Edit) Write(ctx context.Context, now *state.Snapshot) error {
 	return e.Holder.Busy(func() error { return e.stack.Save(ctx, now) })
+}
+
+// confirm requests a confirmation at a terminal. Without a terminal it requests none, like Pulumi, because scripts
+// cannot answer.
+func confirm(ctx context.Context, t *terminal.Terminal, f *Flags, plan string) error {
+	if f.Yes || f.JSON || !t.Interactive() {
+		return nil
+	}
+	return ConfirmPlan(ctx, t, plan)
+}
+
+// ConfirmPlan shows the plan and requests a confirmation.
+func ConfirmPlan(ctx context.Context, t *terminal.Terminal, plan string) error {
+	fmt.Fprint(t.Out, plan)
+	confirmed, err := terminal.Confirm(ctx, t, "Do you want to change the state like this?")
+	if err == nil && !confirmed {
+		err = errors.New("confirmation declined; the state is unchanged")
+	}
+	return err
+}
+
+// Flags are the flags of most commands on states.
+type Flags struct {
+	Stack     string
+	Yes, JSON bool
+}
+
+// Add registers the flags.
+func (f *Flags) Add(p *pflag.FlagSet) {
+	flags.AddStack(p, &f.Stack)
+	f.AddAnswers(p)
+}
+
+// AddAnswers registers the flags that do not select the stack.
+func (f *Flags) AddAnswers(p *pflag.FlagSet) {
+	flags.AddYes(p, &f.Yes, "do not ask for confirmation")
+	flags.AddJSON(p, &f.JSON, "write what has changed as JSON, and ask nothing")
 }

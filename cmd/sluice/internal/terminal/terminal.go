@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -314,4 +315,35 @@ func (t *Terminal) ReadValue(ctx context.Context, raw bool) (string, error) {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
 	return text, nil
+}
+
+// gate is a writer whose texts can be diverted while the terminal shows something else. It is safe for concurrent use.
+type gate struct {
+	out io.Writer
+
+	mu   sync.Mutex
+	held func(text string) // nil if texts are written
+}
+
+// Write implements [io.Writer].
+func (g *gate) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held != nil {
+		g.held(string(p))
+		return len(p), nil
+	}
+	return g.out.Write(p)
+}
+
+// hold diverts texts to f until release is called. f must not write to the gate.
+func (g *gate) hold(f func(text string)) (release func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = f
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.held = nil
+	}
 }

@@ -379,3 +379,20 @@ func (pr *projectReader) warnAboutMisspelt() {
 		pr.fields.warnings = append(pr.fields.warnings, fmt.Sprintf("%s:%d: `%s` is not used; did you mean `%s`?", pr.p.Path, key.Line, key.Value, near))
 	}
 }
+
+// optionNames returns the options of a runtime, nil if they are unknown, as for a language plugin.
+func optionNames(runtime string) []string {
+	switch runtime {
+	case "nodejs":
+		return []string{"nodeargs", "packagemanager", "tsconfig", "typescript"}
+	case "python":
+		return []string{"toolchain", "typechecker", "virtualenv"}
+	case "go":
+		return []string{"binary", "buildTarget"}
+	case "java":
+		return []string{"binary", "use-executor"}
+	case "yaml":
+		return []string{"compiler"}
+	}
+	return nil
+}

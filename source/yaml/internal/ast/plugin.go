@@ -21,14 +21,14 @@ type Component struct {
 // ParsePlugin reads a file of a plugin. The plugin is nil when there are errors.
 func ParsePlugin(name, text string) (*Plugin, *syntax.File, syntax.Diagnostics) {
 	file, root, diagnostics := syntax.Parse(name, text)
-	p := &parser{file: file, diagnostics: diagnostics}
+	p := newParser(file, diagnostics)
 	var out *Plugin
 	if !diagnostics.HasErrors() {
 		out = p.plugin(root)
 	}
-	p.diagnostics.Sort()
-	if p.diagnostics.HasErrors() {
-		return nil, file, p.diagnostics
+	p.read.diagnostics.Sort()
+	if p.read.diagnostics.HasErrors() {
+		return nil, file, p.read.diagnostics
 	}
-	return out, file, p.diagnostics
+	return out, file, p.read.diagnostics
 }

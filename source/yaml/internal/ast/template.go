@@ -150,3 +150,18 @@ func PackageOf(token string) string {
 	name, _, _ := strings.Cut(token, ":")
 	return name
 }
+
+// Parse reads a program. The template is nil when there are errors.
+func Parse(name, text string) (*Template, *syntax.File, syntax.Diagnostics) {
+	file, root, diagnostics := syntax.Parse(name, text)
+	if diagnostics.HasErrors() {
+		return nil, file, diagnostics
+	}
+	p := newParser(file, diagnostics)
+	t := p.template(root)
+	p.read.diagnostics.Sort()
+	if p.read.diagnostics.HasErrors() {
+		return nil, file, p.read.diagnostics
+	}
+	return t, file, p.read.diagnostics
+}

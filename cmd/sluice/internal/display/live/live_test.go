@@ -348,10 +348,10 @@ func TestKeysActOnTheFirstResourceIfNoneIsSelected(t *testing.T) {
 		return m, m.View().Content
 	}
 	m, _ := draw("left")
-	require.Equal(t, "shop-dev", m.selected.Name())
+	require.Equal(t, "shop-dev", m.browser.selected.Name())
 	m, _ = draw("enter")
 	require.Equal(t, opened, m.mode)
-	require.Equal(t, "shop-dev", m.selected.Name())
+	require.Equal(t, "shop-dev", m.browser.selected.Name())
 	_, text := draw("/", "z", "z", "enter")
 	require.Contains(t, text, `nothing has "zz" in its name or type`)
 	_, text = draw("/", "b", "enter")
@@ -406,7 +406,7 @@ func TestSiblingsStayInTheOrderOfTypesAndNames(t *testing.T) {
 			s.begin(stages.OpCreate, n)
 			m.View() // later nodes are put in their places
 		}
-		for _, l := range m.lines[1:] {
+		for _, l := range m.browser.lines[1:] {
 			if l.node != nil {
 				out = append(out, l.node.URN.Name())
 			}
@@ -530,19 +530,19 @@ func TestWhatIsSelectedIsInSight(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m.View()
 	inSight := func() {
-		require.Regexp(t, regexp.MustCompile(m.selected.Name()+" +(creating|unchanged)"), ansi.Strip(m.View().Content))
+		require.Regexp(t, regexp.MustCompile(m.browser.selected.Name()+" +(creating|unchanged)"), ansi.Strip(m.View().Content))
 	}
 	for range 70 {
 		press(m, "down")
 		inSight()
 	}
-	require.Equal(t, "r59", m.selected.Name())
+	require.Equal(t, "r59", m.browser.selected.Name())
 	require.Contains(t, m.View().Content, "1 created", "what is said of others is behind the last row")
 	for range 70 {
 		press(m, "up")
 		inSight()
 	}
-	require.Equal(t, "shop-dev", m.selected.Name())
+	require.Equal(t, "shop-dev", m.browser.selected.Name())
 }
 
 // The cost of a drawing depends on the visible part, and not on the number of resources.

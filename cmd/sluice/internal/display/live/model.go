@@ -15,9 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -39,7 +37,7 @@ const (
 	opened                // one resource
 )
 
-// model is the state of the screen that the user controls: the selection, the folds and the filter.
+// model is the state of the screen.
 type model struct {
 	report    *display.Report
 	interrupt func() // for each Ctrl-C; nil if the operation is over
@@ -50,12 +48,8 @@ type model struct {
 	presses       int  // of Ctrl-C, while the operation runs
 	broken        bool // Ctrl-C was pressed, and no operation runs
 	mode          mode
-	selected      urn.URN // "" if none
-	first         int     // the first line of the tree that is shown
-	folds         map[urn.URN]bool
-	filter        textinput.Model
+	browser       browser
 	detail        viewport.Model
-	lines         []line // as last drawn
 }
 
 func newModel(report *display.Report, interrupt func(), pauser Pauser) *model {
@@ -65,7 +59,7 @@ func newModel(report *display.Report, interrupt func(), pauser Pauser) *model {
 	detail.SoftWrap = true // the new value is at the end of the line
 	on := func(keys ...string) key.Binding { return key.NewBinding(key.WithKeys(keys...)) }
 	detail.KeyMap = viewport.KeyMap{Up: on("up"), Down: on("down"), PageUp: on("pgup"), PageDown: on("pgdown")}
-	return &model{report: report, interrupt: interrupt, pauser: pauser, folds: map[urn.URN]bool{}, filter: filter, detail: detail}
+	return &model{report: report, interrupt: interrupt, pauser: pauser, browser: browser{folds: map[urn.URN]bool{}, filter: filter}, detail: detail}
 }
 
 // Init implements [tea.Model].
@@ -127,16 +121,16 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 func (m *model) pressFiltering(key tea.KeyPressMsg) tea.Cmd {
 	switch key.String() {
 	case "esc":
-		m.filter.Reset()
+		m.browser.filter.Reset()
 		fallthrough
 	case "enter":
-		m.filter.Blur()
+		m.browser.filter.Blur()
 		m.mode = browsing
 		return nil
 	}
 	var cmd tea.Cmd
-	m.filter, cmd = m.filter.Update(key)
-	m.first = 0
+	m.browser.filter, cmd = m.browser.filter.Update(key)
+	m.browser.first = 0
 	return cmd
 }
 
@@ -160,24 +154,24 @@ func (m *model) pressOpened(key tea.KeyPressMsg) tea.Cmd {
 func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 	switch key.String() {
 	case "up":
-		m.move(-1)
+		m.browser.move(-1)
 	case "down":
-		m.move(1)
+		m.browser.move(1)
 	case "pgup":
-		m.move(-m.room())
+		m.browser.move(-m.room())
 	case "pgdown":
-		m.move(m.room())
+		m.browser.move(m.room())
 	case "home":
-		m.selectAt(0, 1)
+		m.browser.selectAt(0, 1)
 	case "end":
-		m.selectAt(len(m.lines)-1, -1)
+		m.browser.selectAt(len(m.browser.lines)-1, -1)
 	case "right":
-		m.fold(false)
+		m.browser.fold(false)
 	case "left":
-		m.fold(true)
+		m.browser.fold(true)
 	case "enter":
-		m.choose()
-		if m.selected != "" {
+		m.browser.choose()
+		if m.browser.selected != "" {
 			m.mode = opened
 			m.detail.GotoTop()
 		}
@@ -185,10 +179,10 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 		m.pause()
 	case "/":
 		m.mode = filtering
-		m.filter.Focus()
+		m.browser.filter.Focus()
 	case "esc":
-		m.filter.Reset()
-		m.selected, m.first = "", 0
+		m.browser.filter.Reset()
+		m.browser.selected, m.browser.first = "", 0
 	}
 }
 
@@ -204,75 +198,6 @@ func (m *model) pause() {
 }
 
 func (m *model) isPaused() bool { return m.pauser != nil && m.pauser.Paused() }
-
-// move moves the selection by a number of lines.
-func (m *model) move(by int) {
-	at := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
-	if at < 0 {
-		at, by = m.first, min(by, 0)
-	}
-	m.selectAt(min(max(at+by, 0), len(m.lines)-1), sign(by))
-}
-
-// selectAt selects the resource of a line, or of the next one in the direction of step if the line stands for
-// several.
-func (m *model) selectAt(at, step int) {
-	for ; at >= 0 && at < len(m.lines); at += step {
-		if n := m.lines[at].node; n != nil {
-			m.selected = n.URN
-			return
-		}
-	}
-}
-
-func sign(n int) int {
-	if n < 0 {
-		return -1
-	}
-	return 1
-}
-
-// choose selects the first visible resource if none is selected, so that keys have something to act on.
-func (m *model) choose() {
-	if m.selected == "" {
-		m.move(0)
-	}
-}
-
-// fold hides or shows what is below the selected resource.
-func (m *model) fold(hide bool) {
-	m.choose()
-	if m.selected != "" {
-		m.folds[m.selected] = hide
-	}
-}
-
-// linesOf returns the lines to draw. It folds finished resources if there is not room for all lines. Folds set by the user stay.
-func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) []line {
-	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100), order: s.ByName()}
-	switch all := s.Tree.Len(); {
-	case l.filter != "":
-		l.most = all
-	case all <= room:
-	case all-s.Tree.Top.Below.Done.Of(stages.OpSame) <= room:
-		l.extent = changes
-	default:
-		l.extent = current
-	}
-	l.list(s.Tree.Top, "")
-	if l.extent == current && len(l.out) < room {
-		l.fill(room)
-	}
-	return l.out
-}
-
-// planned returns the lines of all changes that an operation has made or will make. The most dangerous sibling is first, then types and names
-// decide.
-func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
-	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger(), danger: true}
-	l.list(s.Tree.Top, "")
-	return l.out
-}
 
 // spinner shows that the process is alive.
 var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
@@ -330,89 +255,18 @@ func (m *model) body(s display.Sight, room int) []string {
 	if m.mode == opened {
 		m.detail.SetWidth(m.width)
 		m.detail.SetHeight(room)
-		m.detail.SetContentLines(s.Details(m.selected, m.width))
+		m.detail.SetContentLines(s.Details(m.browser.selected, m.width))
 		return strings.Split(m.detail.View(), "\n")
 	}
-	if m.isOver() {
-		m.lines = planned(s, m.folds, m.filter.Value())
-	} else {
-		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
-	}
-	if len(m.lines) == 0 && m.filter.Value() != "" {
+	m.browser.list(s, m.isOver(), room)
+	if wanted := m.browser.filter.Value(); len(m.browser.lines) == 0 && wanted != "" {
 		what := "nothing has"
 		if s.Waiting > 0 { // waiting resources have no rows yet
 			what = "nothing that has begun has"
 		}
-		return []string{faint.Render(what + " \"" + m.filter.Value() + "\" in its name or type")}
+		return []string{faint.Render(what + " \"" + wanted + "\" in its name or type")}
 	}
-	m.scroll(room)
-	last := min(m.first+room, len(m.lines))
-	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
-}
-
-// scroll keeps the selected line and the lines of counts behind it visible, and leaves room for the count of following lines.
-func (m *model) scroll(room int) {
-	i := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
-	if i >= 0 {
-		last := i + 1
-		for last < len(m.lines)-1 && m.lines[last].node == nil {
-			last++
-		}
-		m.first = min(max(m.first, min(last, len(m.lines)-1)-room+1), i)
-	}
-	m.first = max(min(m.first, len(m.lines)-room), 0)
-}
-
-// rows draws lines of the tree in columns. The last one counts the lines that follow, if there are any.
-func (m *model) rows(s display.Sight, lines []line, more int) []string {
-	type cells struct {
-		display.Row
-		branch string
-	}
-	var rows []cells
-	kinds, names := 0, 0
-	for _, l := range lines {
-		if l.node == nil {
-			rows = append(rows, cells{branch: faint.Render(l.branch + l.others)})
-			continue
-		}
-		row := s.Row(l.node)
-		kinds = max(kinds, min(lipgloss.Width(l.branch+row.Kind), m.width/2))
-		names = max(names, min(lipgloss.Width(row.Name), m.width/3))
-		rows = append(rows, cells{row, l.branch})
-	}
-	kinds, names = display.Narrowed(m.width, kinds, names)
-	out := make([]string, len(rows))
-	for i, r := range rows {
-		n := lines[i].node
-		if n == nil {
-			out[i] = "    " + r.branch
-			continue
-		}
-		sign := " "
-		switch {
-		case r.Runs:
-			sign = spinner[m.frame%len(spinner)]
-		case n.Status == tree.Failed:
-			sign = failing.Render("✗")
-		}
-		name := ansi.Truncate(r.Name, names, "…")
-		left := faint.Render(r.branch) + display.Shortened(r.Kind, max(kinds-lipgloss.Width(r.branch), 0))
-		out[i] = sign + r.Mark + " " + fit(left, kinds) + " " + fit(name, names) + " " + r.Fate
-		if n.URN == m.selected {
-			out[i] = selected.Render(fit(ansi.Strip(out[i]), m.width))
-		}
-	}
-	if more > 0 && len(out) > 1 {
-		out[len(out)-1] = faint.Render(fmt.Sprintf("    ↓ %d more lines", more+1))
-	}
-	return out
-}
-
-// fit pads or cuts a text to a width.
-func fit(text string, width int) string {
-	text = ansi.Truncate(text, width, "…")
-	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
+	return m.browser.rows(s, m.width, room, m.frame)
 }
 
 // foot returns the lines below the tree, and the index at which the slowest operations belong.
@@ -442,17 +296,9 @@ func (m *model) outOfSight(s display.Sight, room int) []string {
 	if m.isOver() {
 		return nil
 	}
-	inSight := map[urn.URN]bool{}
+	var inSight map[urn.URN]bool
 	if m.mode != opened {
-		last := min(m.first+room, len(m.lines))
-		if last < len(m.lines) {
-			last-- // it counts the lines that follow
-		}
-		for _, l := range m.lines[m.first:max(last, m.first)] {
-			if l.node != nil {
-				inSight[l.node.URN] = true
-			}
-		}
+		inSight = m.browser.inSight(room)
 	}
 	var rows []string
 	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest), func(u urn.URN) bool { return inSight[u] }) {
@@ -516,13 +362,13 @@ func counted(s display.Sight) []string {
 func (m *model) keys() string {
 	switch m.mode {
 	case filtering:
-		return m.filter.View()
+		return m.browser.filter.View()
 	case opened:
 		return faint.Render("↑↓ scroll  esc back  " + m.stop())
 	}
 	text := "↑↓ select  enter open  ←→ fold  / find  "
-	if m.filter.Value() != "" {
-		text = "found: " + m.filter.Value() + "  enter open  esc all  "
+	if m.browser.filter.Value() != "" {
+		text = "found: " + m.browser.filter.Value() + "  enter open  esc all  "
 	}
 	if m.isOver() {
 		text += "q back"
@@ -550,8 +396,8 @@ func (m *model) stop() string {
 }
 
 var (
-	faint    = lipgloss.NewStyle().Faint(true)
-	bold     = lipgloss.NewStyle().Bold(true)
-	selected = lipgloss.NewStyle().Reverse(true)
-	failing  = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	faint         = lipgloss.NewStyle().Faint(true)
+	bold          = lipgloss.NewStyle().Bold(true)
+	selectedStyle = lipgloss.NewStyle().Reverse(true)
+	failing       = lipgloss.NewStyle().Foreground(lipgloss.Red)
 )
