@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/platform/process"
 )
 
 // processesWith lists the processes whose command lines contain a text.
@@ -76,7 +78,8 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 	require.NotEmpty(t, guards)
 	killAll(guards)
 	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
-	require.Eventually(t, func() bool { return !slices.Contains(running(a.sluice), engine) }, patience, 10*time.Millisecond)
+	// While a process ends, it has no program any more before the system says that it has ended.
+	require.Eventually(t, func() bool { return slices.Contains([]string{"", "ended"}, process.StartOf(engine)) }, patience, 10*time.Millisecond)
 	require.NotEmpty(t, processesWith("sleep 9061.72"), "the command works on")
 	out := a.run(0, "stack")
 	require.Contains(t, out, "died and left others that went on working; they were ended: sh (pid ")
