@@ -48,7 +48,7 @@ func main() {
 }
 
 func command(args []string, out io.Writer) (status int, err error) {
-	const usage = "usage: testcost run [-keep KEPT] DIR BINARY [ARGUMENT...], testcost report [-budget DURATION] DIR, or testcost slow -skipped FILE KEPT DIR"
+	const usage = "usage: testcost run [-keep KEPT] DIR BINARY [ARGUMENT...], testcost report [-budget DURATION] DIR, or testcost slow [-without PACKAGE] -skipped FILE KEPT DIR"
 	switch {
 	case len(args) >= 1 && args[0] == "run":
 		flags := flag.NewFlagSet("testcost run", flag.ContinueOnError)
@@ -71,12 +71,13 @@ func command(args []string, out io.Writer) (status int, err error) {
 	case len(args) >= 1 && args[0] == "slow":
 		flags := flag.NewFlagSet("testcost slow", flag.ContinueOnError)
 		events := flags.String("skipped", "", "the output of go test -json for the first tier")
+		without := flags.String("without", "", "a package that does not run")
 		if err := flags.Parse(args[1:]); err != nil || flags.NArg() != 2 || *events == "" {
 			return 2, errors.Join(err, errors.New(usage))
 		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer stop()
-		return slow(ctx, *events, flags.Arg(0), flags.Arg(1), out)
+		return slow(ctx, *events, *without, flags.Arg(0), flags.Arg(1), out)
 	}
 	return 2, errors.New(usage)
 }

@@ -24,8 +24,8 @@ import (
 )
 
 // slow runs what the first tier has skipped, in the test binaries that run has kept. The packages run beside each other, as many as there are
-// processors. out gets the output in the form of go test -json, and dir the costs. The status is 1 if a test fails.
-func slow(ctx context.Context, events, kept, dir string, out io.Writer) (status int, err error) {
+// processors, except without. out gets the output in the form of go test -json, and dir the costs. The status is 1 if a test fails.
+func slow(ctx context.Context, events, without, kept, dir string, out io.Writer) (status int, err error) {
 	file, err := os.Open(events)
 	if err != nil {
 		return 1, err
@@ -35,8 +35,12 @@ func slow(ctx context.Context, events, kept, dir string, out io.Writer) (status 
 	if err != nil {
 		return 1, fmt.Errorf("%s: %w", events, err)
 	}
+	delete(patterns, without)
 	folders, err := foldersOf(ctx, slices.Sorted(maps.Keys(patterns)))
 	if err != nil {
+		return 1, err
+	}
+	if kept, err = filepath.Abs(kept); err != nil { // the tests run in other folders
 		return 1, err
 	}
 	binaries := map[string]string{}
