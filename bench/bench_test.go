@@ -78,25 +78,18 @@ func measured(t *testing.T, args ...string) *results.Report {
 	return r
 }
 
-// casesOf returns the names of the cases of a report.
-func casesOf(r *results.Report) map[string]bool {
-	cases := map[string]bool{}
-	for i := range r.Results {
-		cases[r.Results[i].Name()] = true
-	}
-	return cases
-}
-
 // The cases in processes are measured with one shape: each takes a dozen processes, whose programs get the others from the same package as the cases in
 // this process, which are measured with all shapes. All of them are listed.
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	tier.Slow(t, "whole processes")
-	r := measured(t, "-shapes", "wide", "-only", "^process ")
+	r := measured(t, "-shapes", "all", "-only", "^process .*( wide|yaml|drawn|ms|start-up)$|^[^p]")
 	found := r.Find(results.Key{Case: "process update thin", Shape: shape.Wide, Size: 3, Subject: results.Sluice})
 	require.NotNil(t, found)
 	require.EqualValues(t, 3, found.Latencies.Count(), "a thin program says how long it waited")
-	cases := casesOf(r)
-	maps.Copy(cases, casesOf(measured(t, "-shapes", "all", "-only", "^[^p]")))
+	cases := map[string]bool{}
+	for i := range r.Results {
+		cases[r.Results[i].Name()] = true
+	}
 
 	var list bytes.Buffer
 	require.NoError(t, command(t.Context(), append(slices.Clone(everyCase), "-shapes", "all", "-list"), &list, io.Discard))
