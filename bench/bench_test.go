@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,20 +50,20 @@ func documented(t *testing.T) [][]string {
 	return all
 }
 
-func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
-	tier.Slow(t, "whole processes")
-	file, profiles := filepath.Join(t.TempDir(), "results", "bench.json"), t.TempDir()
-	var table bytes.Buffer
-	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file, "-profiles", profiles, "-profile-for", "1ms"}
-	require.NoError(t, command(t.Context(), args, &table, io.Discard))
+// everyCase are the arguments with which the smallest sizes of all cases are measured.
+var everyCase = []string{"-sizes", "3", "-runs", "1", "-dependents", "2", "-checkpoint", "1"}
 
+// measured measures what the arguments select of every case.
+func measured(t *testing.T, args ...string) *results.Report {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "results", "bench.json")
+	var table bytes.Buffer
+	require.NoError(t, command(t.Context(), append(append(slices.Clone(everyCase), "-out", file), args...), &table, io.Discard))
 	r, err := results.Read(file)
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Commit)
-	cases := map[string]bool{}
 	for i := range r.Results {
 		of := &r.Results[i]
-		cases[of.Name()] = true
 		require.Contains(t, table.String(), of.Name())
 		for m, s := range of.Runs {
 			require.Len(t, s, 1, "%s %s", of.Name(), m)
@@ -74,12 +75,32 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 			require.NotEmpty(t, of.Timeline, of.Name())
 		}
 	}
+	return r
+}
+
+// The cases in processes are measured with one shape: each takes a dozen processes, whose programs get the others from the same package as the cases in
+// this process, which are measured with all shapes. All of them are listed.
+func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
+	tier.Slow(t, "whole processes")
+	r := measured(t, "-shapes", "all", "-only", "^process .*( wide|yaml|drawn|ms|start-up)$|^[^p]")
 	found := r.Find(results.Key{Case: "process update thin", Shape: shape.Wide, Size: 3, Subject: results.Sluice})
 	require.NotNil(t, found)
 	require.EqualValues(t, 3, found.Latencies.Count(), "a thin program says how long it waited")
+	cases := map[string]bool{}
+	for i := range r.Results {
+		cases[r.Results[i].Name()] = true
+	}
+
+	var list bytes.Buffer
+	require.NoError(t, command(t.Context(), append(slices.Clone(everyCase), "-shapes", "all", "-list"), &list, io.Discard))
+	for name := range cases {
+		require.Regexp(t, "(?m)^"+regexp.QuoteMeta(name)+" ", list.String())
+	}
 	for _, s := range shape.Simple() {
 		for _, name := range []string{"preview sdk", "preview thin", "update thin", "update same thin", "destroy thin"} {
-			require.Contains(t, cases, "process "+name+" "+s)
+			name = "process " + name + " " + s
+			require.Regexp(t, "(?m)^"+name+" ", list.String())
+			cases[name] = true
 		}
 	}
 	for _, o := range inprocess.Operations() {
@@ -103,6 +124,18 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		require.Contains(t, cases, name)
 	}
 
+	for _, args := range documented(t) {
+		f, err := parse(args, io.Discard)
+		require.NoError(t, err, "%q", args)
+		require.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(cases)), f.Only.MatchString), "no case is of %q", args)
+	}
+}
+
+func TestCasesAreProfiled(t *testing.T) {
+	tier.Slow(t, "whole processes")
+	profiles := t.TempDir()
+	measured(t, "-shapes", "wide,chain", "-profiles", profiles, "-profile-for", "1ms",
+		"-only", "^(process preview sdk wide|process update drawn|engine destroy chain|read a checkpoint)$")
 	for _, name := range []string{
 		"process-preview-sdk_wide_3_sluice.cpu.pb.gz", "process-preview-sdk_wide_3_floor.mem.pb.gz", "process-update-drawn_3_undrawn.cpu.pb.gz",
 		"engine-destroy_chain_3_channels.cpu.pb.gz", "read-a-checkpoint_*_sluice.mem.pb.gz",
@@ -110,12 +143,6 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		found, err := filepath.Glob(filepath.Join(profiles, name))
 		require.NoError(t, err)
 		require.Len(t, found, 1, name)
-	}
-
-	for _, args := range documented(t) {
-		f, err := parse(args, io.Discard)
-		require.NoError(t, err, "%q", args)
-		require.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(cases)), f.Only.MatchString), "no case is of %q", args)
 	}
 }
 

@@ -34,6 +34,8 @@ func TestEndToEnd(t *testing.T) {
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
 // `symlink venv -> $PYTHON_VENV`, or one with packages of resources and a type checker by `symlink venv -> $TYPED_VENV`.
+// `exec cp -R $LEAN_TYPES/. FOLDER` gives a component in TypeScript a configuration without the types of Node.js and browsers, because the SDK reads
+// all types at each start of a component. Some scripts do without, like most users.
 // $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
 //
 // A program in JavaScript has the runtime option `typescript: false`, unless its script is about the compiler, which would cost as much as the program.
@@ -50,6 +52,8 @@ func TestOtherLanguages(t *testing.T) {
 	downloadJavaSDK(t)
 	tools := t.TempDir()
 	build(t, tools+"/component", "./testdata/gocomponent")
+	lean, err := filepath.Abs("testdata/leantypes")
+	require.NoError(t, err)
 	component, err := filepath.Abs("testdata/gocomponent")
 	require.NoError(t, err)
 
@@ -67,6 +71,7 @@ func TestOtherLanguages(t *testing.T) {
 		e.Setenv("TYPED_VENV", typed)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("STRIPPING_NODE", stripping)
+		e.Setenv("LEAN_TYPES", lean)
 		e.Vars = append(e.Vars, javasdk.Variables()...)
 		e.Setenv("PULUMI_NODEJS_TRANSPILE_ONLY", "true") // otherwise TypeScript would check the SDK's types in each process
 		e.Setenv("GOCOMPONENT", tools+"/component")

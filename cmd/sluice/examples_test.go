@@ -22,7 +22,7 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
-	if tier.IsSlow {
+	if tier.IsSlow() {
 		require.NoError(t, nodesdk.Install(modules))
 	}
 	p := scripts("testdata/examples")
@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 		if name != "slow" {
 			return false, fmt.Errorf("unknown condition %q", name)
 		}
-		return tier.IsSlow, nil
+		return tier.IsSlow(), nil
 	}
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {

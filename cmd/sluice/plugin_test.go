@@ -23,8 +23,8 @@ import (
 
 // TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong checksum for version
 // 6.6.6; $ARCHIVES is the folder that it serves, and $PLATFORM the suffix of the archives' names. $SIMPLE is the plugin's executable, which is not
-// on PATH. $NODE_MODULES has the SDK for Node.js. $CROWDS is a server that writes the number of concurrent downloads into a file in
-// $CROWDS_FOLDER. $GITHUB_PROXY is a proxy to a server that stands for GitHub, and $GITHUB_AUTHORITY the file with its certificate.
+// on PATH. $NODE_MODULES has the SDK for Node.js, and $LEAN_TYPES is that of TestOtherLanguages. $CROWDS is a server that writes the number of
+// concurrent downloads into a file in $CROWDS_FOLDER. $GITHUB_PROXY is a proxy to a server that stands for GitHub, and $GITHUB_AUTHORITY the file with its certificate.
 func TestPlugins(t *testing.T) {
 	tier.Slow(t, "npm packages")
 	t.Parallel()
@@ -46,6 +46,8 @@ func TestPlugins(t *testing.T) {
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))
+	lean, err := filepath.Abs("testdata/leantypes")
+	require.NoError(t, err)
 	server := httptest.NewServer(http.FileServer(http.Dir(archives)))
 	t.Cleanup(server.Close)
 	together := &crowds{t: t, folder: t.TempDir(), all: map[string]*crowd{}}
@@ -68,6 +70,7 @@ func TestPlugins(t *testing.T) {
 		e.Setenv("SIMPLE", simple)
 		e.Vars = append(e.Vars, goCaches(t)...)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
+		e.Setenv("LEAN_TYPES", lean)
 		err := setup(e)
 		e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "")
 		return err

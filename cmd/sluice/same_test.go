@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/testing/tier"
 )
 
-// The programs of these tests have six groups: a source, two users of the source whose replacements delete first, and a resource that depends
+// The programs of these tests have twelve groups: a source, two users of the source whose replacements delete first, and a resource that depends
 // on both users, so that either of them may be named as its cause. Their calls take random times.
 
 // groupsInYAML is such a program. Its text has b before a in every other group, so that places and names are different orders.
@@ -28,7 +28,7 @@ func groupsInYAML() string {
 	thing := func(name, properties, keys, options string) {
 		fmt.Fprintf(&b, "  %s:\n    type: sim:index:Resource\n    properties: {computed: [key], replaceOn: [%s], properties: {%s}}\n    options: {%s}\n", name, keys, properties, options)
 	}
-	for i := range 6 {
+	for i := range 12 {
 		users := []string{"a", "b"}
 		if i%2 == 1 {
 			users = []string{"b", "a"}
@@ -60,7 +60,7 @@ const group = async (i) => {
   const [a, b] = await Promise.all([user("a"), user("b")]);
   await later(() => new Thing("c" + i, { x: key(a), y: key(b) }));
 };
-module.exports = async () => { await Promise.all([0, 1, 2, 3, 4, 5].map(group)); };
+module.exports = async () => { await Promise.all([...Array(12).keys()].map(group)); };
 `
 
 const groupsInPython = `import asyncio, random
@@ -96,39 +96,27 @@ def group(i):
 def held(thing):
     return (thing,)
 
-for i in range(6):
+for i in range(12):
     group(i)
 `
 
-// few is how many previews the first tier compares, and many how many the slow one does. Each of the six groups of a program registers its resources
-// in a random order of its own, so that a preview is six samples: a text that differs for one order of ten is overlooked in 1 of 150 runs of eight
-// previews. More previews would hardly find more, and each costs the start of a program.
-const few, many = 4, 8
+// compared is how many previews are compared. Each of the twelve groups of a program registers its resources in a random order of its own, so that a
+// preview is twelve samples: a text that differs for one order of ten is overlooked in 1 of 150 runs. Samples of a larger program are cheaper than those
+// of more previews, each of which costs the start of a program.
+const compared = 4
 
 func TestTheSamePreviewIsTheSameTextInYAML(t *testing.T) {
 	t.Parallel()
-	requireSamePreviews(t, newPreviews(t, "", groupsInYAML()), few)
+	requireSamePreviews(t, newPreviews(t, "", groupsInYAML()))
 }
 
 func TestTheSamePreviewIsTheSameTextInGo(t *testing.T) {
 	t.Parallel()
-	requireSamePreviewsInGo(t, few)
-}
-
-func TestManyPreviewsAreTheSameTextInYAMLAndGo(t *testing.T) {
-	tier.Slow(t, "24 previews")
-	t.Parallel()
-	requireSamePreviews(t, newPreviews(t, "", groupsInYAML()), many)
-	requireSamePreviewsInGo(t, many)
-}
-
-func requireSamePreviewsInGo(t *testing.T, times int) {
-	t.Helper()
 	p := newPreviews(t, "Pulumi.yaml", "name: shop\nruntime: {name: go, options: {binary: program}}\n")
 	build(t, p.project+"/program", "./testdata/anyorder")
-	requireSamePreviews(t, p, times)
+	requireSamePreviews(t, p)
 	p.run("config", "set", "drop", "true") // the reasons of deletes are decided in another way
-	p.requireSame(times)
+	p.requireSame()
 }
 
 // failingInYAML has resources whose inputs are refused, and users of them. The latencies of the provider are random.
@@ -147,7 +135,7 @@ resources:
 func TestTheSameFailingPreviewIsTheSameTextInYAML(t *testing.T) {
 	t.Parallel()
 	p := newPreviews(t, "", failingInYAML)
-	text := p.requireSameFailures(few)
+	text := p.requireSameFailures()
 	require.Contains(t, text, "not reached because of it: 1 resource (d)")
 }
 
@@ -166,7 +154,7 @@ class Site extends pulumi.ComponentResource {
   }
 }
 module.exports = async () => {
-  await Promise.all([1, 2, 3, 4].map(async (i) => {
+  await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(async (i) => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
     new Site("site" + i, i % 2 ? -i : i);
   }));
@@ -176,7 +164,7 @@ module.exports = async () => {
 func TestTheSameFailingPreviewIsTheSameTextInNodeJS(t *testing.T) {
 	tier.Slow(t, "Node.js")
 	t.Parallel()
-	text := newNodePreviews(t, failingInNode).requireSameFailures(many)
+	text := newNodePreviews(t, failingInNode).requireSameFailures()
 	require.Contains(t, text, "│  ├─ random:index:RandomString site1-bad   **failed**")
 }
 
@@ -184,19 +172,19 @@ func TestTheSameFailingPreviewIsTheSameTextInGo(t *testing.T) {
 	t.Parallel()
 	p := newPreviews(t, "Pulumi.yaml", "name: shop\nruntime: {name: go, options: {binary: program}}\n")
 	build(t, p.project+"/program", "./testdata/failing")
-	text := p.requireSameFailures(few)
+	text := p.requireSameFailures()
 	require.Contains(t, text, "not reached because of it: 1 resource (user1)")
 }
 
-// requireSameFailures previews that many times, with random latencies. Each preview must fail with the same text, which it returns.
-func (p *previews) requireSameFailures(times int) string {
+// requireSameFailures previews some times, with random latencies. Each preview must fail with the same text, which it returns.
+func (p *previews) requireSameFailures() string {
 	p.Helper()
 	p.run("stack", "init", "dev")
 	p.run("config", "set", "sim:latency", `{"*": "uniform 0ms 20ms"}`)
 	p.run("config", "set", "sim:seed", "random")
 	var first map[string]string
-	for i := range times {
-		got, err := p.preview(i, "--parallel", fmt.Sprint(1+i%4*5))
+	for i := range compared {
+		got, err := p.preview("--parallel", fmt.Sprint(1+i%4*5))
 		require.Error(p, err)
 		if i == 0 {
 			first = got
@@ -208,15 +196,11 @@ func (p *previews) requireSameFailures(times int) string {
 	return first["text"]
 }
 
-// preview previews the stack. It returns the text for people and the reports, without times. The report as a page, which says what the others say, is
-// only among those of the first previews: its picture costs as much as the rest of a preview.
-func (p *previews) preview(number int, args ...string) (texts map[string]string, err error) {
+// preview previews the stack. It returns the text for people and the reports, without times.
+func (p *previews) preview(args ...string) (texts map[string]string, err error) {
 	p.Helper()
 	page := filepath.Join(p.dir, "report.html")
-	reports := []string{"report.json", "report.md"}
-	if number < few {
-		reports = append(reports, "report.html")
-	}
+	reports := []string{"report.json", "report.md", "report.html"}
 	args = append([]string{"preview", "--suppress-progress"}, args...)
 	for _, name := range reports {
 		args = append(args, "--report", filepath.Join(p.dir, name))
@@ -234,7 +218,7 @@ func (p *previews) preview(number int, args ...string) (texts map[string]string,
 func TestTheSamePreviewIsTheSameTextInNodeJS(t *testing.T) {
 	tier.Slow(t, "Node.js")
 	t.Parallel()
-	requireSamePreviews(t, newNodePreviews(t, groupsInNode), many)
+	requireSamePreviews(t, newNodePreviews(t, groupsInNode))
 }
 
 // newNodePreviews makes a project with a program in Node.js.
@@ -257,11 +241,11 @@ func TestTheSamePreviewIsTheSameTextInPython(t *testing.T) {
 	p := newPreviews(t, "__main__.py", groupsInPython)
 	p.write("Pulumi.yaml", "name: shop\nruntime: {name: python, options: {virtualenv: venv}}\n")
 	require.NoError(t, os.Symlink(venv, p.project+"/venv"))
-	requireSamePreviews(t, p, many)
+	requireSamePreviews(t, p)
 }
 
-// requireSamePreviews updates the stack, changes a setting, and requires that this many previews of the change are the same.
-func requireSamePreviews(t *testing.T, p *previews, times int) {
+// requireSamePreviews updates the stack, changes a setting, and requires that the previews of the change are the same.
+func requireSamePreviews(t *testing.T, p *previews) {
 	t.Helper()
 	p.run("stack", "init", "dev")
 	p.run("config", "set", "size", "8")
@@ -269,7 +253,7 @@ func requireSamePreviews(t *testing.T, p *previews, times int) {
 	p.run("config", "set", "sim:seed", "random")
 	p.run("up", "--yes", "--skip-preview")
 	p.run("config", "set", "size", "9")
-	text := p.requireSame(times)
+	text := p.requireSame()
 	require.Contains(t, text, "c0")
 	require.Contains(t, text, "a0 is deleted first (deleteBeforeReplace), and with it c0")
 }
@@ -320,19 +304,19 @@ func (p *previews) try(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// requireSame previews that many times with all files, and half of the times also in other forms. It requires that all texts are the same, and
+// requireSame previews some times with all files, and half of the times also in other forms. It requires that all texts are the same, and
 // returns the first one for people.
-func (p *previews) requireSame(times int) string {
+func (p *previews) requireSame() string {
 	p.Helper()
 	var first map[string]string
-	for i := range times {
+	for i := range compared {
 		plan := filepath.Join(p.dir, "plan.json")
-		got, err := p.preview(i, "--save-plan", plan)
+		got, err := p.preview("--save-plan", plan)
 		require.NoError(p, err)
 		text, err := os.ReadFile(plan)
 		require.NoError(p, err)
 		got["plan.json"] = timeless(p.T, plan, text)
-		if i < times/2 {
+		if i < compared/2 {
 			got["diff"] = p.run("preview", "--suppress-progress", "--diff")
 			got["json"] = timeless(p.T, "json", []byte(p.run("preview", "--json")))
 		}

@@ -26,7 +26,7 @@ var sdk error
 
 // TestMain compiles the program in testdata, which downloads the SDK unless it is there already.
 func TestMain(m *testing.M) {
-	if tier.IsSlow {
+	if tier.IsSlow() {
 		sdk = javasdk.Install("testdata/program")
 	}
 	if sdk != nil && (!errors.Is(sdk, javasdk.ErrMissing) || os.Getenv("CI") != "") {

@@ -22,7 +22,7 @@ import (
 
 // TestMain installs the SDK that the programs in testdata need, unless it is there already.
 func TestMain(m *testing.M) {
-	if tier.IsSlow {
+	if tier.IsSlow() {
 		if err := nodesdk.Install("testdata/program"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

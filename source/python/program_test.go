@@ -27,7 +27,7 @@ var venv string
 
 // TestMain installs the SDK that the programs in testdata need, unless it is there already.
 func TestMain(m *testing.M) {
-	if tier.IsSlow {
+	if tier.IsSlow() {
 		var err error
 		if venv, err = pythonsdk.Install("testdata/program"); err != nil {
 			fmt.Fprintln(os.Stderr, err)

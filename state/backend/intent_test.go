@@ -65,8 +65,8 @@ type scene struct {
 }
 
 // stride is the number of moments from one kill to the next.
-func (c *scene) stride() int {
-	if c.slow && !tier.IsSlow {
+func (c *scene) stride(t *testing.T) int {
+	if c.slow && !tier.More(t, "each moment") {
 		return 7
 	}
 	return 1
@@ -197,9 +197,9 @@ func TestKillAtAnyMomentOfAnOperationOnTwoStacksIsCompleted(t *testing.T) {
 			t.Run(what+" in "+where, func(t *testing.T) {
 				c := newScene(t, o, fresh)
 				completed := 0
-				for moment := 0; moment < c.moments; moment += c.stride() {
+				for moment := 0; moment < c.moments; moment += c.stride(t) {
 					for n, opened := range []Ref{o.from, o.to} {
-						if c.slow && moment/c.stride()%2 == n {
+						if c.slow && moment/c.stride(t)%2 == n {
 							continue
 						}
 						if c.killed(t, moment, opened) {
@@ -207,7 +207,7 @@ func TestKillAtAnyMomentOfAnOperationOnTwoStacksIsCompleted(t *testing.T) {
 						}
 					}
 				}
-				require.Greater(t, completed, 10/c.stride())
+				require.Greater(t, completed, 10/c.stride(t))
 			})
 		}
 	}
@@ -266,7 +266,7 @@ func TestKillDuringTheCompletionOfAnOperationOnTwoStacks(t *testing.T) {
 		for what, o := range twofolds() {
 			t.Run(what+" in "+where, func(t *testing.T) {
 				c := newScene(t, o, fresh)
-				for again, ended := 0, false; !ended; again += c.stride() {
+				for again, ended := 0, false; !ended; again += c.stride(t) {
 					p := c.begin(t)
 					b, _ := p.process(c.intent)
 					_ = c.do(p, b)

@@ -19,7 +19,7 @@ func TestKillAtAnyMomentOfARemovalLeavesNothingBehind(t *testing.T) {
 		for name, o := range map[string]RemoveOptions{"": {Force: true}, ", with backups": {Force: true, Backups: true}} {
 			t.Run(where+name, func(t *testing.T) {
 				s := newScene(t, twofolds()["rename"], fresh)
-				for moment, ended := 0, false; !ended; moment += s.stride() {
+				for moment, ended := 0, false; !ended; moment += s.stride(t) {
 					p := s.begin(t)
 					b, l := p.process(moment)
 					_ = b.Remove(ctx, dev, o)
@@ -65,7 +65,7 @@ func TestKillAtAnyMomentOfAnUpgradeIsCompletedByTheNext(t *testing.T) {
 			require.Equal(t, []Upgraded{{Name: "one", Project: "shop"}, {Name: "two", Project: "shop"}}, all)
 			want := p.states()
 			require.Len(t, want, 6)
-			stride := (&scene{slow: p.slow}).stride()
+			stride := (&scene{slow: p.slow}).stride(t)
 			for moment := 0; moment < l.seen; moment += stride {
 				p := begin()
 				b, _ := p.process(moment)

@@ -112,7 +112,7 @@ var scenarios = map[string]scenario{
 
 // Every schedule within smaller bounds: one preemption fewer than a scenario has, one crash, and no pause together with a lost reply.
 func TestEverySmallScheduleKeepsTheRules(t *testing.T) {
-	if tier.IsSlow {
+	if tier.IsSlow() {
 		t.Skip("TestEveryScheduleKeepsTheRules explores these, too")
 	}
 	explore(t, func(b budget) budget {

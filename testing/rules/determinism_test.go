@@ -16,7 +16,7 @@ import (
 // runs under more timings than there.
 func TestOutcomeDoesNotDependOnTiming(t *testing.T) {
 	cases := 150
-	if !tier.IsSlow {
+	if !tier.More(t, "150 seeds") {
 		cases = 40
 	}
 	for seed := range uint64(cases) {

@@ -261,3 +261,21 @@ func TestAnImportTakesOverTheObjectOfARemovedResource(t *testing.T) {
 	require.Equal(t, id, k.recorded("b").ID)
 	k.requireTruth()
 }
+
+// The marker of a replacement by an import stands between the import and what the comparison with the program finds.
+func TestTheMarkerOfAnImportFollowsIt(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
+	for _, op := range []operation{sluice.Preview, sluice.Update} {
+		r := k.try(op, program(adopted("ext-1", in{"size": 2})))
+		require.NoError(t, r.err)
+		var ops []stages.Op
+		for _, s := range r.Steps() {
+			if s.URN == urnOf("a") {
+				ops = append(ops, s.Op)
+			}
+		}
+		require.Equal(t, []stages.Op{stages.OpImportReplacement, stages.OpReplace, stages.OpUpdate, stages.OpDeleteReplaced}, ops)
+	}
+}

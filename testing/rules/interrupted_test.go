@@ -160,6 +160,14 @@ func TestAnInterruptedCreateIsKnownByItsFormerName(t *testing.T) {
 	out = k.up(renamed)
 	require.Empty(t, out.changed())
 	require.Equal(t, idOf("a", 1), k.recorded("new").ID)
+
+	// Another object resolves it under the former name.
+	k = interruptedKit(t)
+	k.options.ResolveCreate = resolves(stages.CreateResolution{Again: true})
+	out = k.try(sluice.Update, renamed)
+	require.NoError(t, out.err)
+	require.Equal(t, []string{"create new"}, out.changed())
+	require.Empty(t, k.state.Snapshot().Pending)
 }
 
 func TestARecordedObjectIsNotInDoubt(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/testing/simulate"
-	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 var (
@@ -42,7 +41,7 @@ func generated(seed uint64) simulate.Case { return simulate.Generate(rand.New(ra
 // The engine keeps its promises in generated histories: a few fixed ones, or as many as fit into -simulate.for.
 func TestRandomCases(t *testing.T) {
 	sum := totals{excused: map[string]int{}}
-	first, last := uint64(1), uint64(300)
+	first, last := uint64(1), uint64(100)
 	var end time.Time
 	faults := 0
 	if *duration > 0 {
@@ -51,8 +50,6 @@ func TestRandomCases(t *testing.T) {
 			first = uint64(time.Now().UnixNano())
 		}
 		t.Logf("the first seed is %d", first)
-	} else if !tier.IsSlow {
-		last = 100
 	}
 	for n := first; n <= last && (end.IsZero() || time.Now().Before(end)); n++ {
 		r := simulate.Check(t, generated(n))

@@ -1,14 +1,17 @@
 // Command testcost measures the processor time of tests and compares it with a budget. Processor time hardly depends on the load of the machine.
 //
-//	go test -exec "$testcost run $dir" ./...    # runs each test binary, and writes what it cost to a file in $dir
-//	testcost report -budget 10m $dir            # prints the sum and the cost of each package
-//	testcost skipped tests.jsonl                # prints the arguments of go test that run what the first tier has skipped
+//	go test -exec "$testcost run -keep $kept $dir" ./...    # runs each test binary, and writes what it cost to a file in $dir
+//	testcost report -budget 10m $dir                        # prints the sum and the cost of each package
+//	testcost slow -skipped tests.jsonl $kept $dir           # runs what the first tier has skipped, in the kept test binaries
+//
+// With -keep, test binaries that have something of the slow tier are kept. tests.jsonl is the output of go test -json for the first tier.
 //
 // The cost of a test binary includes the processes that it has started and waited for. The status of report is 1 if the sum is above the
 // budget by more than a quarter.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,7 +19,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -26,12 +28,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sluice-iac/sluice/testing/executable"
 	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // cost is the cost of the tests of a package.
 type cost struct {
-	Package   string        `json:"package"` // the folder, relative to the one in which DIR was created
+	Package   string        `json:"package"` // the folder; relative to the present one in what read returns
 	Processor time.Duration `json:"processor"`
 	Elapsed   time.Duration `json:"elapsed"`
 }
@@ -45,10 +48,15 @@ func main() {
 }
 
 func command(args []string, out io.Writer) (status int, err error) {
-	const usage = "usage: testcost run DIR BINARY [ARGUMENT...], testcost report [-budget DURATION] DIR, or testcost skipped FILE"
+	const usage = "usage: testcost run [-keep KEPT] DIR BINARY [ARGUMENT...], testcost report [-budget DURATION] DIR, or testcost slow [-without PACKAGE] -skipped FILE KEPT DIR"
 	switch {
-	case len(args) >= 3 && args[0] == "run":
-		return run(args[1], args[2], args[3:])
+	case len(args) >= 1 && args[0] == "run":
+		flags := flag.NewFlagSet("testcost run", flag.ContinueOnError)
+		kept := flags.String("keep", "", "the folder in which binaries with tests of the slow tier are kept")
+		if err := flags.Parse(args[1:]); err != nil || flags.NArg() < 2 {
+			return 2, errors.Join(err, errors.New(usage))
+		}
+		return run(*kept, flags.Arg(0), flags.Arg(1), flags.Args()[2:])
 	case len(args) >= 1 && args[0] == "report":
 		flags := flag.NewFlagSet("testcost report", flag.ContinueOnError)
 		budget := flags.Duration("budget", 0, "the processor time that all packages together may take; 0 is no limit")
@@ -60,57 +68,83 @@ func command(args []string, out io.Writer) (status int, err error) {
 			return 1, err
 		}
 		return report(out, costs, *budget)
-	case len(args) == 2 && args[0] == "skipped":
-		file, err := os.Open(args[1])
-		if err != nil {
-			return 1, err
+	case len(args) >= 1 && args[0] == "slow":
+		flags := flag.NewFlagSet("testcost slow", flag.ContinueOnError)
+		events := flags.String("skipped", "", "the output of go test -json for the first tier")
+		without := flags.String("without", "", "a package that does not run")
+		if err := flags.Parse(args[1:]); err != nil || flags.NArg() != 2 || *events == "" {
+			return 2, errors.Join(err, errors.New(usage))
 		}
-		defer file.Close()
-		arguments, err := skipped(file)
-		if err != nil {
-			return 1, fmt.Errorf("%s: %w", args[1], err)
-		}
-		_, err = fmt.Fprintln(out, arguments)
-		return 0, err
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		defer stop()
+		return slow(ctx, *events, *without, flags.Arg(0), flags.Arg(1), out)
 	}
 	return 2, errors.New(usage)
 }
 
 // run runs a test binary, writes its cost to a file in dir, and returns its exit status. A signal to this process, which go test sends to stop a
-// slow test, makes the binary print its goroutines and end.
-func run(dir, binary string, args []string) (status int, err error) {
+// slow test, makes the binary print its goroutines and end. If kept is not empty, and the binary says that it has something of the slow tier, the
+// folder kept has it afterwards.
+func run(kept, dir, binary string, args []string) (status int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM)
 	defer stop()
 	test := exec.CommandContext(ctx, binary, args...)
 	test.Cancel = func() error { return test.Process.Signal(syscall.SIGQUIT) }
 	test.Stdin, test.Stdout, test.Stderr = os.Stdin, os.Stdout, os.Stderr
-	began := time.Now()
-	err = test.Run()
-	var failed *exec.ExitError
-	if err != nil && !errors.As(err, &failed) && ctx.Err() == nil {
-		return 1, err
+	var marks seeker
+	if kept != "" {
+		test.Stdout = io.MultiWriter(os.Stdout, &marks)
+		test.WaitDelay = time.Minute // for processes that keep the output open; go test gives them as long
 	}
 	here, err := os.Getwd()
 	if err != nil {
 		return 1, err
 	}
+	status, err = measure(test, dir, here)
+	if marks.found {
+		err = errors.Join(err, executable.Link(binary, filepath.Join(kept, fileOf(here))))
+	}
+	return status, err
+}
+
+// measure runs the tests of the package in a folder, writes their cost to a file in dir, and returns the exit status.
+func measure(test *exec.Cmd, dir, folder string) (status int, err error) {
+	began := time.Now()
+	err = test.Run()
 	state := test.ProcessState
-	b, err := json.Marshal(cost{Package: here, Processor: state.UserTime() + state.SystemTime(), Elapsed: time.Since(began)})
-	if err != nil {
+	if state == nil {
 		return 1, err
 	}
-	file, err := os.CreateTemp(dir, "*.json")
-	if err != nil {
-		return 1, err
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = nil // the status says it
 	}
-	_, err = file.Write(b)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return 1, err
+	b, encoding := json.Marshal(cost{Package: folder, Processor: state.UserTime() + state.SystemTime(), Elapsed: time.Since(began)})
+	status = max(state.ExitCode(), 0)
+	if !state.Success() && status == 0 || err != nil || encoding != nil {
+		status = 1 // a signal has ended it
 	}
-	if code := state.ExitCode(); code >= 0 {
-		return code, nil
+	return status, errors.Join(err, encoding, os.WriteFile(filepath.Join(dir, fileOf(folder)+".json"), b, 0o600))
+}
+
+// fileOf returns the name of a file for the package in a folder.
+func fileOf(folder string) string {
+	return strings.ReplaceAll(strings.Trim(filepath.ToSlash(folder), "/"), "/", "_")
+}
+
+// A seeker looks in a text for the mark of the slow tier.
+type seeker struct {
+	found bool
+	rest  []byte // the end of what it has seen, in which a mark may begin
+}
+
+func (s *seeker) Write(p []byte) (int, error) {
+	if !s.found {
+		s.rest = append(s.rest, p...)
+		s.found = bytes.Contains(s.rest, []byte(tier.Mark))
+		s.rest = append(s.rest[:0], s.rest[max(len(s.rest)-len(tier.Mark), 0):]...)
 	}
-	return 1, nil // a signal has ended it
+	return len(p), nil
 }
 
 // read returns the costs that the files in dir contain, the highest first.
@@ -167,26 +201,4 @@ func report(out io.Writer, costs []cost, budget time.Duration) (status int, err 
 			sum.Round(time.Second), budget)
 	}
 	return 0, nil
-}
-
-// skipped parses the output of go test -json, and returns the arguments of go test that run those tests, with all their subtests, that belong at
-// least in part to the slow tier. A test belongs to that tier if package tier has skipped it.
-func skipped(events io.Reader) (arguments string, err error) {
-	packages, tests := map[string]bool{}, map[string]bool{}
-	for d := json.NewDecoder(events); ; {
-		var e struct{ Action, Package, Test, Output string }
-		if err := d.Decode(&e); err == io.EOF {
-			break
-		} else if err != nil {
-			return "", err
-		}
-		if e.Action == "output" && strings.Contains(e.Output, tier.Mark) {
-			test, _, _ := strings.Cut(e.Test, "/")
-			packages[e.Package], tests[test] = true, true
-		}
-	}
-	if len(tests) == 0 {
-		return "", errors.New("no test of the slow tier was skipped: the file must be the -json output of the first tier")
-	}
-	return "-run ^(" + strings.Join(slices.Sorted(maps.Keys(tests)), "|") + ")$ " + strings.Join(slices.Sorted(maps.Keys(packages)), " "), nil
 }

@@ -2,5 +2,4 @@
 
 package tier
 
-// IsSlow reports whether the slow tier runs too.
-const IsSlow = true
+const tagged = true

@@ -44,7 +44,7 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 	b := &workbench{directory: directory}
 	bin := filepath.Join(directory, "bin") + string(filepath.Separator)
 	packages := []string{"cmd/sluice", "providers/internal/pulumi-resource-simple", "bench/program", "bench/floor", "testing/servicetest/cmd/serve"}
-	args := []string{"build", "-buildvcs=false", "-o", bin}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", bin} // information for debuggers is a third of the linker's work, and is not loaded
 	for _, p := range packages {
 		args = append(args, modulePath+"/"+p)
 	}
