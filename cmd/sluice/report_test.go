@@ -50,7 +50,7 @@ func TestExitStatuses(t *testing.T) {
 		"flag without a value": {"p", "up --parallel", exit.Usage, "flag needs an argument: --parallel"},
 		"no number":            {"p", "up -p many", exit.Usage, `error: invalid argument "many" for --parallel: write a whole number` + "\n"},
 		"too large a number":   {"p", "up -p 99999999999999999999", exit.Usage, `error: invalid argument "99999999999999999999" for --parallel: the number is too large` + "\n"},
-		"no boolean":           {"p", "up --refresh=perhaps", exit.Usage, `error: invalid argument "perhaps" for --refresh: write true or false` + "\n"},
+		"no boolean":           {"p", "up --refresh=perhaps", exit.Usage, `error: invalid argument "perhaps" for --refresh: write true, false or changed` + "\n"},
 		"no such form":         {"p", "up --display=wide", exit.Usage, `error: invalid argument "wide" for --display: write tree, log, events or quiet` + "\n"},
 		"exclusive flags":      {"p", "recover --discard --adopt a=b", exit.Usage, "error: --discard and --adopt cannot be used together\n"},
 		"unknown subcommand":   {"p", "help frobnicate", exit.Usage, "unknown command"},

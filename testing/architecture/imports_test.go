@@ -43,6 +43,8 @@ const (
 	cputime = "internal/platform/cputime"
 	// The memory of this process, for the engine that bounds what an operation adds to it.
 	memoryInUse = "internal/platform/memory"
+	// The source that a program was built from, for the programs that say it.
+	builds = "internal/platform/build"
 	// Texts in JSON, for packages that make their own values of them.
 	jsonScan = "internal/text/jsonscan"
 	// The lines of a program that give properties, for the engine that explains them.
@@ -66,13 +68,13 @@ var allowed = map[string][]string{
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, documents, yamlFaults, schemas, comparison, align, manuals, printables, "host"},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, documents, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
 	// It is a stage in a slot of the engine, and the form of stages is that of package pipeline.
 	"cmd/sluice/internal/archives": {"pipeline"},
 	"internal":                     {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
 	// The parts of tests drive the whole engine, and code that is not a test does not import them.
 	"testing":  {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
-	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
+	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime, builds},
 	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host"},
 }
 
@@ -185,7 +187,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables}
+			shared := []string{private, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables, builds}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, processes, "state/store")
 			}

@@ -53,6 +53,9 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 		}
 	case sel.Excludes.IsConstrained():
 		left, needs := matching(sel.Excludes), all.WithinComponents()
+		if sl.rooms.Mode == stages.ModeDestroy {
+			left = append(left, sl.renamed(all, sel.Excludes)...)
+		}
 		grow := func(ids []graph.ID) []graph.ID { return needs.TransitiveDependencies(ids, graph.Reach{}) }
 		switch isNeeded := grow; {
 		case sel.ExcludeDependents && sl.rooms.Mode == stages.ModeUpdate:
@@ -73,6 +76,17 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 		return nil, nil
 	}
 	return out, nil
+}
+
+// renamed returns the states whose recorded names match a set and which the program of a destroy has renamed. What a user excludes by the name that is
+// recorded must not be destroyed (decision 0266).
+func (sl *selector) renamed(all rooms.EndGraph, set *urn.PatternSet) (ids []graph.ID) {
+	for i, res := range all.Resources {
+		if former := sl.rooms.Names.FormerOf(res.URN); former != "" && set.Matches(former) {
+			ids = append(ids, graph.ID(i))
+		}
+	}
+	return ids
 }
 
 // addReplaced adds the resources that would have to be replaced if the given states were deleted. It calls providers, for all of

@@ -67,6 +67,13 @@ func (n *Names) NewNameOf(u urn.URN) urn.URN {
 	return u
 }
 
+// FormerOf returns the recorded URN that a registration has taken over under the URN u; "" if there is none.
+func (n *Names) FormerOf(u urn.URN) urn.URN {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.aliasOf[u]
+}
+
 // IsKept reports whether a recorded URN stays in use although a registration has taken it over under another name, because that
 // registration is not part of the operation.
 func (n *Names) IsKept(u urn.URN) bool {
