@@ -236,26 +236,25 @@ func (p *program) omit(ctx context.Context, m stages.Monitor, i int, d Declarati
 	if !p.op.Omits || p.first[d.Name] != i {
 		return
 	}
-	var before []string // what the program declares later does not count
-	for _, name := range append(d.dependencies(), d.Parent) {
-		if first, ok := p.first[name]; ok && first < i {
-			before = append(before, name)
-			_, _ = p.replies[name].Wait(ctx) // as an evaluator does
-		}
-	}
 	req := &stages.RegisterRequest{Type: typeOf(d), Name: d.Name, AliasSpecs: true}
-	p.mu.Lock()
 	var because []urn.URN
-	for _, name := range before {
-		u, ok := p.unmade[name]
-		if !ok {
-			continue
+	for _, name := range append(d.dependencies(), d.Parent) {
+		if first, ok := p.first[name]; !ok || first >= i {
+			continue // what the program declares later does not count
 		}
-		if because = append(because, u); name == d.Parent {
+		r, err := p.replies[name].Wait(ctx) // as an evaluator does
+		p.mu.Lock()
+		u, unmade := p.unmade[name]
+		p.mu.Unlock()
+		if unmade {
+			because = append(because, u)
+		} else if err == nil && r != nil {
+			u = r.URN
+		}
+		if name == d.Parent {
 			req.Parent = u
 		}
 	}
-	p.mu.Unlock()
 	for _, a := range d.Aliases {
 		req.Aliases = append(req.Aliases, urn.Alias{Name: a.Name, Type: fullType(a.Type), NoParent: a.NoParent})
 	}
