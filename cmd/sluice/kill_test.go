@@ -454,10 +454,10 @@ func (c *chaos) requireDeclared(p program) {
 }
 
 // requireTidy checks that nothing is left that only a running operation needs, or that a conflict about the state has left. The end
-// of a journal that was being written when its process was killed is kept.
+// of a journal that was being written when its process was killed is kept, and so are the times at which resources were read.
 func (c *chaos) requireTidy() {
 	for _, key := range c.states.keys(c.T) {
-		if strings.HasPrefix(key, ".pulumi/sluice/salvage/") && strings.HasSuffix(key, ".torn") {
+		if strings.HasPrefix(key, ".pulumi/sluice/salvage/") && strings.HasSuffix(key, ".torn") || strings.HasPrefix(key, ".pulumi/sluice/reads/") {
 			continue
 		}
 		for _, gone := range []string{".pulumi/locks/", ".pulumi/sluice/", ".tmp"} {
