@@ -2,7 +2,6 @@ package about
 
 import (
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -95,27 +94,6 @@ const (
 	runsPlugin  = "language plugin"
 	runsNot     = "not"
 )
-
-// commit returns the revision that the program was built from, "" if the build did not record it.
-func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	var revision, modified string
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = " with changes"
-		}
-	}
-	if revision == "" {
-		return ""
-	}
-	return revision + modified
-}
 
 // variables returns the names of the variables that sluice may read.
 func variables() []string {
