@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -102,6 +103,9 @@ func (a *attempt) dependsOnArrival() bool {
 	}
 	if a.result == nil {
 		return false
+	}
+	if slices.ContainsFunc(a.result.Decisions().Decisions, func(d why.Decision) bool { return d.Reason == stages.ReasonDependency }) {
+		return true // decided, and perhaps not done: the replacement of the dependency may be refused
 	}
 	return slices.ContainsFunc(a.result.Steps(), func(s stages.StepInfo) bool {
 		// A delete-before-replace deletes it, or an interrupted earlier one has.
