@@ -7,7 +7,6 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // errSealed is the error of a reader that cannot decrypt.
@@ -30,15 +29,10 @@ func outputsIn(ctx context.Context, text string, isSealed bool) (property.Map, e
 		}
 	}
 	c, err := state.DecodeCheckpoint(ctx, []byte(text), options)
-	if err != nil || c.Latest == nil {
+	if err != nil {
 		return property.Map{}, err
 	}
-	for _, r := range c.Latest.Resources {
-		if r.Type == urn.RootStackType && !r.Delete {
-			return r.Outputs, nil
-		}
-	}
-	return property.Map{}, nil
+	return c.Latest.Outputs(), nil
 }
 
 // verifyRead checks that a reader has the recorded outputs of the other stack, and fails only if it uses one that it cannot decrypt.

@@ -71,7 +71,8 @@ func (n *Names) NewNameOf(u urn.URN) urn.URN {
 func (n *Names) FormerOf(u urn.URN) urn.URN {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return n.aliasOf[u]
+	former, _ := n.matched(u)
+	return former
 }
 
 // IsKept reports whether a recorded URN stays in use although a registration has taken it over under another name, because that
