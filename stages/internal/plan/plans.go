@@ -559,23 +559,18 @@ func (p *Plans) isUncertain(u urn.URN) bool {
 // reason of its own, in another order, and the object may be deleted because it is not declared any more, or as the old copy that
 // it was before.
 func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
-	left, actual := p.left[of], d.Op
+	left := p.left[of]
 	if !p.isUncertain(of) {
 		i := p.nextFor(of, d)
-		return i, allows(left[i], actual) || isOldCopy(d.Old) && deletes(left[i]) && deletes(string(actual))
+		return i, allows(left[i], d.Op) || isOldCopy(d.Old) && deletes(left[i]) && deletes(string(d.Op))
 	}
-	if i := slices.Index(left, string(actual)); i >= 0 {
-		return i, true
+	i := placeFor(left, d.Op)
+	if i < 0 && d.Op == stages.OpDelete && p.held.Resources[of].Goal == nil {
+		i = slices.Index(left, string(stages.OpDeleteReplaced))
 	}
-	i := slices.IndexFunc(left, func(planned string) bool {
-		switch {
-		case actual == stages.OpDelete:
-			return planned == string(stages.OpDeleteReplaced) && p.held.Resources[of].Goal == nil
-		case actual == stages.OpDeleteReplaced:
-			return planned == string(stages.OpDelete)
-		}
-		return allows(planned, actual)
-	})
+	if i < 0 && d.Op == stages.OpDeleteReplaced {
+		i = slices.Index(left, string(stages.OpDelete))
+	}
 	return max(i, 0), i >= 0
 }
 
@@ -594,11 +589,26 @@ func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
 			copies++
 		}
 	}
-	i := 0
-	for i < min(copies, len(left)-1) && deletes(left[i]) && !allows(left[i], d.Op) {
-		i++
+	last := 0
+	for last < min(copies, len(left)-1) && deletes(left[last]) {
+		last++
 	}
-	return i
+	if i := placeFor(left[:last+1], d.Op); i >= 0 {
+		return i
+	}
+	return last
+}
+
+// placeFor returns the first of the planned steps that an actual step may replace, or -1. A step of its own kind comes first, and
+// one that deletes comes last: it may be the step of an old copy.
+func placeFor(planned []string, actual stages.Op) int {
+	if i := slices.Index(planned, string(actual)); i >= 0 {
+		return i
+	}
+	if i := slices.IndexFunc(planned, func(p string) bool { return allows(p, actual) && !deletes(p) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(planned, func(p string) bool { return allows(p, actual) })
 }
 
 func isOldCopy(r *state.Resource) bool { return r != nil && r.Delete }

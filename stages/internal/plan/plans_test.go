@@ -209,16 +209,25 @@ func TestWhatStaysNeedsNoPlan(t *testing.T) {
 	require.NoError(t, p.Follow(diffed(checked(nil, property.Map{})), []*stages.Decision{step(stages.OpSame)}))
 }
 
+// The end phase deletes old copies, and so does a delete-before-replace of what they depend on. What is planned for the resource
+// itself may turn out to be less, or to be uncertain.
 func TestTheDeleteOfAnOldCopyMayComeBeforeOrAfter(t *testing.T) {
-	planned := &state.PlannedResource{Goal: &state.PlannedGoal{}, Ops: ops(stages.OpDelete, stages.OpUpdate)}
 	old := &state.Resource{URN: web, Delete: true}
-	remove := step(stages.OpDelete)
-	remove.Old = old
-	for _, order := range [][]*stages.Decision{{remove, step(stages.OpUpdate)}, {step(stages.OpUpdate), remove}} {
-		p := held(t, planned, old)
-		require.NoError(t, p.Follow(diffed(checked(nil, property.Map{})), order))
-		p.CheckPlanFulfilled()
-		require.Empty(t, p.control.Failures())
+	for _, deletion := range []stages.Op{stages.OpDelete, stages.OpDeleteReplaced} {
+		for planned, actual := range map[stages.Op]stages.Op{
+			stages.OpSame: stages.OpSame, stages.OpUpdate: stages.OpUpdate, stages.OpCreate: stages.OpSame,
+		} {
+			for _, uncertain := range []bool{false, true} {
+				remove := step(deletion)
+				remove.Old = old
+				for _, order := range [][]*stages.Decision{{remove, step(actual)}, {step(actual), remove}} {
+					p := held(t, &state.PlannedResource{Goal: &state.PlannedGoal{}, Ops: ops(deletion, planned), Uncertain: uncertain}, old)
+					require.NoError(t, p.Follow(diffed(checked(nil, property.Map{})), order), "%v %v", deletion, planned)
+					p.CheckPlanFulfilled()
+					require.Empty(t, p.control.Failures())
+				}
+			}
+		}
 	}
 }
 
