@@ -111,16 +111,16 @@ func listSettings(ctx context.Context, open *session.Opener, cmd *cobra.Command)
 	if err != nil {
 		return nil, err
 	}
-	values, missing, err := workspace.Effective(s.Project, s.Settings)
+	values, missing, err := workspace.Effective(s.Session.Project, s.Settings)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, key := range slices.SortedFunc(maps.Keys(values), workspace.CompareKeys) {
-		out = append(out, key.Short(s.Project.Name))
+		out = append(out, key.Short(s.Session.Project.Name))
 	}
 	for _, key := range missing {
-		out = append(out, key.Short(s.Project.Name))
+		out = append(out, key.Short(s.Session.Project.Name))
 	}
 	return out, nil
 }

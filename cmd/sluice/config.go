@@ -60,7 +60,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, how c
 	if err := opened.Complete(ctx, s); err != nil {
 		return err
 	}
-	values, _, err := workspace.Effective(s.Project, s.Settings)
+	values, _, err := workspace.Effective(s.Session.Project, s.Settings)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, how c
 	if how.asJSON {
 		return writeConfigJSON(open.Terminal.Data(), values, shown, origins, how.showSecrets)
 	}
-	if err := writeConfigTable(open.Terminal.Out, s.Project.Name, shown, origins); err != nil {
+	if err := writeConfigTable(open.Terminal.Out, s.Session.Project.Name, shown, origins); err != nil {
 		return err
 	}
 	return writeVariables(open.Terminal.Out, opened.Variables(), how.showSecrets)

@@ -50,7 +50,7 @@ func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest,
 	}
 	copied := maps.Clone(from.Settings.Values())
 	if len(keys) == 1 {
-		key, err := workspace.ParseSettingKey(keys[0], from.Project.Name, path)
+		key, err := workspace.ParseSettingKey(keys[0], from.Session.Project.Name, path)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest,
 			}
 		}
 		if !found {
-			return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(from.Project.Name), from.Name())
+			return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(from.Session.Project.Name), from.Name())
 		}
 		copied = map[workspace.Key]workspace.Value{key: v}
 	}

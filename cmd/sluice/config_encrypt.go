@@ -42,7 +42,7 @@ func encryptConfig(ctx context.Context, open *session.Opener, f *flags.Stack, na
 	}
 	before := maps.Clone(s.Settings.Values())
 	for _, name := range names {
-		key, err := workspace.ParseSettingKey(name, s.Project.Name, path)
+		key, err := workspace.ParseSettingKey(name, s.Session.Project.Name, path)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func encryptSetting(ctx context.Context, s *session.Stack, key workspace.Key, pa
 	if err != nil {
 		return err
 	}
-	short := key.Short(s.Project.Name)
+	short := key.Short(s.Session.Project.Name)
 	if !there {
 		return exit.Usagef("the file of stack %s has no setting %s; `sluice config` lists the settings", s.Name(), short)
 	}

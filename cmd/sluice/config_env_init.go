@@ -57,7 +57,7 @@ func newConfigEnvInitCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 
 // run makes the environment, and then changes the configuration file.
 func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
-	b, has := s.Backend.(backend.Environments)
+	b, has := s.Session.Backend.(backend.Environments)
 	if !has {
 		return errors.New("only Pulumi's service has environments; use a stack of the service")
 	}
@@ -69,9 +69,9 @@ func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
 	if _, err := environments.Define(ctx, s, definition, environments.Query{}); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Terminal.Out, "The environment %s of the organization %s will be:\n%s", name, s.Ref.Organization(), shown)
+	fmt.Fprintf(s.Session.Terminal.Out, "The environment %s of the organization %s will be:\n%s", name, s.Ref.Organization(), shown)
 	if !i.yes {
-		confirmed, err := terminal.Confirm(ctx, s.Terminal, "Make it?")
+		confirmed, err := terminal.Confirm(ctx, s.Session.Terminal, "Make it?")
 		if err == nil && !confirmed {
 			err = errors.New("confirmation declined; nothing was made")
 		}
@@ -110,7 +110,7 @@ func (i environmentInit) fullName(s *session.Stack) string {
 	if !full {
 		project, name = "", i.name
 	}
-	return cmp.Or(project, s.Project.Name) + "/" + cmp.Or(name, s.Ref.Name)
+	return cmp.Or(project, s.Session.Project.Name) + "/" + cmp.Or(name, s.Ref.Name)
 }
 
 // define returns the definition of the environment, and the form of it that is shown.

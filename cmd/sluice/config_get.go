@@ -38,7 +38,7 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 	if err != nil {
 		return err
 	}
-	key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
+	key, err := workspace.ParseSettingKey(text, s.Session.Project.Name, path)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 	if err := opened.Complete(ctx, s); err != nil {
 		return err
 	}
-	values, _, err := workspace.Effective(s.Project, s.Settings)
+	values, _, err := workspace.Effective(s.Session.Project, s.Settings)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 		}
 	}
 	if !found {
-		return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(s.Project.Name), s.Name())
+		return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(s.Session.Project.Name), s.Name())
 	}
 	secret := workspace.HasSecrets(v)
 	var dec workspace.Decrypter

@@ -44,7 +44,7 @@ func refreshConfig(ctx context.Context, open *session.Opener, f *flags.Stack, fo
 	if len(updates) == 0 {
 		return fmt.Errorf("stack '%s' has no history to take its settings from", s.Name())
 	}
-	values, err := workspace.RecordedSettings(s.Project.Name, updates[0].Config)
+	values, err := workspace.RecordedSettings(s.Session.Project.Name, updates[0].Config)
 	if err != nil {
 		return err
 	}

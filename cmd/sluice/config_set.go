@@ -49,7 +49,7 @@ func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *c
 	if err != nil {
 		return err
 	}
-	key, err := workspace.ParseSettingKey(args[0], s.Project.Name, set.Path)
+	key, err := workspace.ParseSettingKey(args[0], s.Session.Project.Name, set.Path)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 		if !found {
 			return exit.Usagef("%q is not of the form key=value", setting)
 		}
-		key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
+		key, err := workspace.ParseSettingKey(text, s.Session.Project.Name, path)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func cutSetting(setting string) (key, value string, found bool) {
 
 // setFromJSON sets settings from JSON: from the text itself, or from the file or stream that it names.
 func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
-	text, source, err := readJSON(ctx, s.Terminal, given)
+	text, source, err := readJSON(ctx, s.Session.Terminal, given)
 	var entries map[string]settings.Entry
 	if err == nil {
 		entries, err = decodeSettings(text)
@@ -104,7 +104,7 @@ func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 		return err
 	}
 	for name, e := range entries {
-		key, err := workspace.ParseKey(name, s.Project.Name)
+		key, err := workspace.ParseKey(name, s.Session.Project.Name)
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	// tell writes a line unless the output is JSON.
 	tell := func(format string, args ...any) {
 		if !f.Display.JSON() {
-			fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
+			fmt.Fprintf(s.Session.Terminal.Out, format+"\n", args...)
 		}
 	}
 	protected := protectedResources{}

@@ -172,7 +172,7 @@ func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args
 		}
 		return manager.Encrypter(), nil
 	}
-	options := operate.PluginOptions(job, s.Project.Directory())
+	options := operate.PluginOptions(job, s.Session.Project.Directory())
 	list, err := conversion.State(ctx, job.Terminal, conversion.Tool(f.from), args, encryption, options)
 	if err != nil {
 		return err
@@ -411,7 +411,7 @@ func recordedAs(s *state.Snapshot, flag, text string) (urn.URN, error) {
 func importRequests(
 	ctx context.Context, s *session.Stack, f *importFlags, list *importfile.File,
 ) ([]stages.ImportRequest, importfile.Names, error) {
-	target := importfile.Target{Stack: s.Ref.Name, Project: s.Project.Name, Protect: f.protect}
+	target := importfile.Target{Stack: s.Ref.Name, Project: s.Session.Project.Name, Protect: f.protect}
 	if list.HasProperties() {
 		manager, err := session.SecretsManager(ctx, s)
 		if err != nil {
@@ -420,7 +420,7 @@ func importRequests(
 		target.Decrypter = manager.Decrypter()
 	}
 	if len(list.ProviderInputs) > 0 {
-		s.Terminal.Warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
+		s.Session.Terminal.Warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
 	}
 	return list.Requests(ctx, target)
 }

@@ -125,7 +125,7 @@ func installRequired(ctx context.Context, open *session.Opener, name string) err
 		_, err := fmt.Fprintf(t.Err, "No policy packs to install for stack %s\n", s.Name())
 		return err
 	}
-	options := host.PluginOptions{Home: s.Home, LookupEnv: t.Lookup, Note: t.WarnWith, Log: t.Log}
+	options := host.PluginOptions{Home: s.Session.Home, LookupEnv: t.Lookup, Note: t.WarnWith, Log: t.Log}
 	for _, p := range packs {
 		if _, err := host.OpenRequiredPolicyPack(ctx, s.Ref.Organization(), p, nil, options); err != nil {
 			return err

@@ -69,7 +69,7 @@ func writeImportFile(ctx context.Context, s *session.Stack, path string, r *slui
 		return err
 	}
 	for _, w := range warnings {
-		s.Terminal.Warn("%s", w)
+		s.Session.Terminal.Warn("%s", w)
 	}
 	var text bytes.Buffer
 	if err := file.Write(&text); err != nil {

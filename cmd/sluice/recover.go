@@ -103,7 +103,7 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 			return err
 		}
 	}
-	if !f.yes && !f.json && s.Terminal.Interactive() && len(r.left) > 0 {
+	if !f.yes && !f.json && s.Session.Terminal.Interactive() && len(r.left) > 0 {
 		if err := r.askAndResolve(ctx); err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (r *recovery) resolve(ctx context.Context, answers map[string]stages.Create
 	}
 	job.Creates = pending.Answers{ByURN: answers, Others: stages.CreateResolution{Clear: f.assumeNotCreated}}
 	if f.json {
-		job.Terminal = s.Terminal.Muted()
+		job.Terminal = s.Session.Terminal.Muted()
 	}
 	err = operate.Run(ctx, job)
 	var failed *sluice.FailedError
@@ -177,7 +177,7 @@ func (r *recovery) askAndResolve(ctx context.Context) error {
 		if _, again := answers[name]; again || op.Type != state.Creating {
 			continue
 		}
-		answer, err := pending.Ask(ctx, r.stack.Terminal, name)
+		answer, err := pending.Ask(ctx, r.stack.Session.Terminal, name)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 	if err != nil {
 		return err
 	}
-	out := s.Terminal.Out
+	out := s.Session.Terminal.Out
 	switch {
 	case f.json:
 		report := pending.NewReport(s.Ref.Name)
@@ -218,9 +218,9 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 func (r *recovery) report(before []state.Pending) (err error) {
 	report := pending.Compare(r.stack.Name(), before, r.left, r.found)
 	if r.flags.json {
-		err = format.JSON(r.stack.Terminal.Data(), report)
+		err = format.JSON(r.stack.Session.Terminal.Data(), report)
 	} else {
-		_, err = fmt.Fprint(r.stack.Terminal.Out, report.Text())
+		_, err = fmt.Fprint(r.stack.Session.Terminal.Out, report.Text())
 	}
 	if err == nil && len(report.Left) > 0 {
 		refused := func(urn string) bool { return r.answers[urn].ID != "" }

@@ -68,7 +68,7 @@ func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) erro
 		return err
 	}
 	operate.NoteSample(job, sample)
-	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON() && s.Terminal.Interactive()
+	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON() && s.Session.Terminal.Interactive()
 	if job.Creates, err = pending.ForRefresh(ctx, s, &f.Creates, mayAsk); err != nil {
 		return err
 	}

@@ -21,22 +21,22 @@ import (
 // removeWithSettings removes a stack, its configuration file, the log of its decisions, and its selection.
 func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bool, removal backend.RemoveOptions) error {
 	snapshot, loadErr := s.State.LoadSealed(ctx)
-	if err := s.Backend.Remove(ctx, s.Ref, removal); err != nil {
+	if err := s.Session.Backend.Remove(ctx, s.Ref, removal); err != nil {
 		return err
 	}
 	if loadErr == nil && snapshot != nil {
-		warnOfUntracked(s.Terminal, snapshot.Pending)
+		warnOfUntracked(s.Session.Terminal, snapshot.Pending)
 	}
-	if !preserveConfig && s.Owns(s.Ref) {
-		if err := os.Remove(s.Project.StackFilePath(s.Ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if !preserveConfig && s.Session.Owns(s.Ref) {
+		if err := os.Remove(s.Session.Project.StackFilePath(s.Ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
 	}
 	decisions.Forget(ctx, s)
 	if err := errors.Join(shown.About(ctx, s).Forget(), estimate.Forget(ctx, s)); err != nil {
-		s.Terminal.Warn("the notes about the stack were not removed: %v", err)
+		s.Session.Terminal.Warn("the notes about the stack were not removed: %v", err)
 	}
-	return s.Forget(s.Ref)
+	return s.Session.Forget(s.Ref)
 }
 
 // warnOfUntracked lists the pending operations of the removed state. A stack with nothing else counts as empty,

@@ -89,7 +89,7 @@ func findReport(ctx context.Context, open *session.Opener, f *reportFlags) (*rep
 	if err != nil {
 		return nil, err
 	}
-	return reports.OfDecisions(log.Log, s.Project.Runtime), nil
+	return reports.OfDecisions(log.Log, s.Session.Project.Runtime), nil
 }
 
 func reportOfLog(ctx context.Context, t *terminal.Terminal, path string) (*reports.Document, error) {
@@ -119,10 +119,10 @@ func reportOfHistory(ctx context.Context, s *session.Stack, version int) (*repor
 		return nil, err
 	}
 	for _, w := range warnings {
-		s.Terminal.Warn("%s", w)
+		s.Session.Terminal.Warn("%s", w)
 	}
 	if version < 1 || version > len(updates) {
 		return nil, exit.Usagef("the history of %s has the numbers 1 to %d; `sluice stack history` prints them", s.Name(), len(updates))
 	}
-	return reports.OfHistory(s.Project.Name, s.Name(), updates[len(updates)-version]), nil
+	return reports.OfHistory(s.Session.Project.Name, s.Name(), updates[len(updates)-version]), nil
 }

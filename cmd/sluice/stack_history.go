@@ -116,7 +116,7 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 func recordedValues(s *session.Stack, updates []backend.Update) iter.Seq[workspace.Value] {
 	return func(yield func(workspace.Value) bool) {
 		for _, u := range updates {
-			values, _ := workspace.RecordedSettings(s.Project.Name, u.Config) // recordedConfig reports the error
+			values, _ := workspace.RecordedSettings(s.Session.Project.Name, u.Config) // recordedConfig reports the error
 			for _, v := range values {
 				if !yield(v) {
 					return
@@ -130,9 +130,9 @@ func recordedValues(s *session.Stack, updates []backend.Update) iter.Seq[workspa
 // (state.md 5.7).
 func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec workspace.Decrypter) map[string]settings.Entry {
 	out := map[string]settings.Entry{}
-	values, err := workspace.RecordedSettings(s.Project.Name, u.Config)
+	values, err := workspace.RecordedSettings(s.Session.Project.Name, u.Config)
 	if err != nil {
-		s.Terminal.Warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
+		s.Session.Terminal.Warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
 		return out
 	}
 	for k, v := range values {

@@ -106,7 +106,7 @@ func keptEvents(ctx context.Context, open *session.Opener, stack string, f histo
 	keeper, keeps := s.State.(backend.EventKeeper)
 	if !keeps {
 		return nil, exit.Usagef("%s keeps no events, which Pulumi's service does. --event-log FILE of an operation writes its events to a file, "+
-			"and the flag --event-log of this command prints them", backend.MaskURL(s.BackendURL))
+			"and the flag --event-log of this command prints them", backend.MaskURL(s.Session.BackendURL))
 	}
 	var page []json.RawMessage
 	token, printed, begun := "", 0, false

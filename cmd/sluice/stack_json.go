@@ -80,7 +80,7 @@ func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, show
 		tags = map[string]string{}
 	}
 	d := stackDocument{
-		Organization: s.Ref.Organization(), Project: s.Ref.Project, Stack: s.Ref.Name, Backend: backend.MaskURL(s.BackendURL), Tags: tags,
+		Organization: s.Ref.Organization(), Project: s.Ref.Project, Stack: s.Ref.Name, Backend: backend.MaskURL(s.Session.BackendURL), Tags: tags,
 		Resources: []stackResource{}, Outputs: make(map[string]any, c.outputs.Len()),
 	}
 	for name, v := range c.outputs.All() {
@@ -93,7 +93,7 @@ func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, show
 		d.describe(c.snapshot)
 		d.Snippets = snippetsOf(c.snapshot, showSecrets)
 	}
-	return format.JSON(s.Terminal.Data(), d)
+	return format.JSON(s.Session.Terminal.Data(), d)
 }
 
 // describe adds the recorded resources.

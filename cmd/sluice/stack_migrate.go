@@ -55,7 +55,7 @@ type migrateFlags struct {
 
 // migration copies stacks from one backend to another.
 type migration struct {
-	*session.Session
+	Session   *session.Session
 	to        backend.Backend
 	selection stateworkspace.Selection // at the other backend
 	flags     migrateFlags
@@ -89,31 +89,31 @@ func (m migration) run(ctx context.Context, name string) error {
 	case m.flags.all && name != "":
 		return exit.Usagef("name a stack, or use --all")
 	case m.flags.all:
-		stacks, err := m.Backend.Stacks(ctx, backend.Filter{Project: m.Project.Name})
+		stacks, err := m.Session.Backend.Stacks(ctx, backend.Filter{Project: m.Session.Project.Name})
 		if err != nil {
 			return err
 		}
 		for _, l := range stacks {
-			if l.Ref.Organization() == m.Backend.Organization() {
+			if l.Ref.Organization() == m.Session.Backend.Organization() {
 				refs = append(refs, l.Ref)
 			}
 		}
 	default:
-		ref, err := m.Choose(name)
+		ref, err := m.Session.Choose(name)
 		if err != nil {
 			return err
 		}
 		refs = []backend.Ref{ref}
 	}
-	selected, err := m.Selected()
+	selected, err := m.Session.Selected()
 	if err != nil {
 		return err
 	}
-	current, _ := m.Backend.Resolve(selected) // a selection that is invalid here selects nothing
+	current, _ := m.Session.Backend.Resolve(selected) // a selection that is invalid here selects nothing
 	for _, ref := range refs {
 		there, err := m.copy(ctx, ref)
 		if err != nil {
-			return fmt.Errorf("stack %s: %w", m.NameOf(ref), err)
+			return fmt.Errorf("stack %s: %w", m.Session.NameOf(ref), err)
 		}
 		if ref == current {
 			if err := m.selection.Select(there.String()); err != nil {
@@ -121,16 +121,16 @@ func (m migration) run(ctx context.Context, name string) error {
 			}
 		}
 	}
-	_, err = fmt.Fprintf(m.Terminal.Out, m.Terminal.Named("`sluice login %s` uses them from now on.\n"), backend.MaskURL(m.to.URL()))
+	_, err = fmt.Fprintf(m.Session.Terminal.Out, m.Session.Terminal.Named("`sluice login %s` uses them from now on.\n"), backend.MaskURL(m.to.URL()))
 	return err
 }
 
 // copy copies one stack, and returns its name there. The configuration file is written last.
 func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref, err error) {
-	if !m.Owns(ref) {
+	if !m.Session.Owns(ref) {
 		return there, exit.Usagef("it belongs to another project; run this command in the folder of that one")
 	}
-	from, err := m.Open(ctx, ref)
+	from, err := m.Session.Open(ctx, ref)
 	if err != nil {
 		return there, err
 	}
@@ -198,7 +198,7 @@ func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref
 		err = from.Settings.Save()
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(m.Terminal.Out, "Copied %s to %s at %s: %s, the same in both.\n", m.NameOf(ref), there, backend.MaskURL(m.to.URL()), format.Resources(len(snapshot.Resources)))
+		_, err = fmt.Fprintf(m.Session.Terminal.Out, "Copied %s to %s at %s: %s, the same in both.\n", m.Session.NameOf(ref), there, backend.MaskURL(m.to.URL()), format.Resources(len(snapshot.Resources)))
 	}
 	return there, err
 }
@@ -224,7 +224,7 @@ func (m migration) chooseKey(ctx context.Context, from *session.Stack, snapshot 
 	}
 	next := key{Manager: usual, decrypts: present.Decrypter()}
 	if usual == nil || provider != "" && provider != "default" {
-		next.Manager, next.settings, err = secrets.NewManager(ctx, provider, m.Passphrases.For(there.Project, there.Name))
+		next.Manager, next.settings, err = secrets.NewManager(ctx, provider, m.Session.Passphrases.For(there.Project, there.Name))
 	}
 	return next, err
 }

@@ -37,23 +37,23 @@ func renameStack(ctx context.Context, open *session.Opener, name, to string, asJ
 	if err != nil {
 		return err
 	}
-	ref, err := s.Resolve(to)
+	ref, err := s.Session.Resolve(to)
 	if err != nil {
 		return err
 	}
-	target := s.Project.StackFilePath(ref.Name)
-	if _, err := os.Stat(target); err == nil && target != s.Settings.Path && s.Owns(s.Ref) {
+	target := s.Session.Project.StackFilePath(ref.Name)
+	if _, err := os.Stat(target); err == nil && target != s.Settings.Path && s.Session.Owns(s.Ref) {
 		return fmt.Errorf("%s is there already: it would belong to the renamed stack; move it away first", target)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	before := s.Name()
-	if _, err := s.Backend.Rename(ctx, s.Ref, ref); err != nil {
+	if _, err := s.Session.Backend.Rename(ctx, s.Ref, ref); err != nil {
 		return err
 	}
 	s.Ref = ref
-	if s.Project.HasFile() {
-		if err := s.Selection.Select(ref.String()); err != nil {
+	if s.Session.Project.HasFile() {
+		if err := s.Session.Selection.Select(ref.String()); err != nil {
 			return err
 		}
 	}

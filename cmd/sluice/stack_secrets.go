@@ -42,11 +42,11 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 	if err != nil {
 		return err
 	}
-	if err := secrets.CheckProvider(provider, s.Passphrases); err != nil {
+	if err := secrets.CheckProvider(provider, s.Session.Passphrases); err != nil {
 		return exit.Usagef("%w", err)
 	}
 	return interrupts.Hold(ctx, open.Terminal, []backend.Lockable{s.State}, func(h *interrupts.Holder) error {
-		manager, settings := s.Backend.DefaultSecrets(s.Ref), secrets.Settings{}
+		manager, settings := s.Session.Backend.DefaultSecrets(s.Ref), secrets.Settings{}
 		if provider != "default" {
 			manager = nil
 		}
@@ -99,9 +99,9 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (se
 	if !rotates {
 		return s.Keys(), nil
 	}
-	ask := terminal.AskPassphrase(s.Terminal)
-	if !s.Terminal.Interactive() {
-		line, err := s.Terminal.FirstLine(ctx)
+	ask := terminal.AskPassphrase(s.Session.Terminal)
+	if !s.Session.Terminal.Interactive() {
+		line, err := s.Session.Terminal.FirstLine(ctx)
 		if err != nil && line == "" {
 			return secrets.Source{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}
@@ -117,7 +117,7 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (se
 			return secrets.Source{}, err
 		}
 		if settings, _ := secrets.SettingsOf(recorded); settings.Salt != s.Settings.EncryptionSalt() {
-			if err := s.Passphrases.Learn(ctx, recorded, line); err != nil {
+			if err := s.Session.Passphrases.Learn(ctx, recorded, line); err != nil {
 				return secrets.Source{}, err
 			}
 		}

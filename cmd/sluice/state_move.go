@@ -58,7 +58,7 @@ func newStateMoveCommand(open *session.Opener) *cobra.Command {
 
 // stateMove is a move in progress. Both stacks are locked.
 type stateMove struct {
-	*session.Session
+	Session      *session.Session
 	flags        *moveFlags
 	source, dest backend.Stack
 	// saveFile saves new secrets parameters of the destination; nil if there are none.
@@ -84,15 +84,15 @@ func moveResources(ctx context.Context, open *session.Opener, f *moveFlags, args
 }
 
 func (m *stateMove) open(ctx context.Context, name string) (backend.Stack, error) {
-	ref, err := m.Choose(name)
+	ref, err := m.Session.Choose(name)
 	if err != nil {
 		return nil, err
 	}
-	return m.Backend.Open(ctx, ref)
+	return m.Session.Backend.Open(ctx, ref)
 }
 
 func (m *stateMove) nameOf(ref backend.Ref) string {
-	return ref.Display(m.Project.Name, m.Backend.Organization())
+	return ref.Display(m.Session.Project.Name, m.Session.Backend.Organization())
 }
 
 func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string) error {
@@ -134,9 +134,9 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 	plan := m.plan(moved)
 	if m.flags.Yes {
 		if !m.flags.JSON {
-			fmt.Fprint(m.Terminal.Out, plan)
+			fmt.Fprint(m.Session.Terminal.Out, plan)
 		}
-	} else if err := stateedit.ConfirmPlan(ctx, m.Terminal, plan); err != nil {
+	} else if err := stateedit.ConfirmPlan(ctx, m.Session.Terminal, plan); err != nil {
 		return err
 	}
 	if m.saveFile != nil {
@@ -158,7 +158,7 @@ func (m *stateMove) prepareSecrets(ctx context.Context, moved *state.Movement) e
 		return nil
 	}
 	ref := m.dest.Ref()
-	if ref.Project != m.Project.Name {
+	if ref.Project != m.Session.Project.Name {
 		return fmt.Errorf("nothing was moved: stack %s cannot encrypt the secrets of the resources yet; run `sluice up` there once, "+
 			"or this command in the folder of its project", m.nameOf(m.dest.Ref()))
 	}
@@ -233,12 +233,12 @@ func (m *stateMove) warnings(moved *state.Movement) []string {
 
 func (m *stateMove) report(moved *state.Movement) error {
 	if !m.flags.JSON {
-		_, err := fmt.Fprintf(m.Terminal.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source.Ref()), m.nameOf(m.dest.Ref()))
+		_, err := fmt.Fprintf(m.Session.Terminal.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source.Ref()), m.nameOf(m.dest.Ref()))
 		return err
 	}
 	r := stateedit.Report{Stack: m.nameOf(m.source.Ref()), Dest: m.nameOf(m.dest.Ref()), Changed: []stateedit.Changed{}, Warnings: m.warnings(moved)}
 	for _, c := range moved.Moved {
 		r.Changed = append(r.Changed, stateedit.Changed{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
 	}
-	return format.JSON(m.Terminal.Data(), r)
+	return format.JSON(m.Session.Terminal.Data(), r)
 }

@@ -54,7 +54,7 @@ func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation,
 		return err
 	}
 	if len(paths) == 0 {
-		paths = []string{s.Project.Directory()}
+		paths = []string{s.Session.Project.Directory()}
 	}
 	w, err := watch.New(paths, ownOutput(t)...)
 	if err != nil {
@@ -83,7 +83,7 @@ func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation,
 		if err != nil {
 			report(open, err)
 		}
-		outputs, err := w.Settle(namedFiles(ctx, open, f, s.Project.Directory()))
+		outputs, err := w.Settle(namedFiles(ctx, open, f, s.Session.Project.Directory()))
 		if err != nil {
 			return err
 		}

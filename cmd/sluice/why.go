@@ -87,7 +87,7 @@ func explain(ctx context.Context, open *session.Opener, names []string, f *whyFl
 		fmt.Fprintln(open.Terminal.Out, changed.text())
 	}
 	fmt.Fprintln(open.Terminal.Out)
-	options := display.WhyOptions{Out: open.Terminal.Styled(), Color: open.Terminal.Colored(), URNs: f.urns, Runtime: s.Project.Runtime, Refresh: log.Operation == "refresh", Preview: log.Preview}
+	options := display.WhyOptions{Out: open.Terminal.Styled(), Color: open.Terminal.Colored(), URNs: f.urns, Runtime: s.Session.Project.Runtime, Refresh: log.Operation == "refresh", Preview: log.Preview}
 	if open.Terminal.OutTerminal {
 		options.Width = open.Terminal.Width()
 	}

@@ -80,7 +80,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 	if err != nil {
 		return err
 	}
-	if err := closure.ShowWaves(ph.Control, all.WithinComponents(), steps); err != nil {
+	if err := closure.ShowWaves(ph.Control, all.Base.WithinComponents(), steps); err != nil {
 		return err
 	}
 	b := stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks}
@@ -110,7 +110,7 @@ func (ph *Phase) selector() *selector {
 // endTasks makes the tasks of the end phase: first the states that stay, then the deletes, each as soon as those of its dependents
 // are done. A failed delete keeps only the dependencies of its resource.
 func (ph *Phase) endTasks(all rooms.EndGraph, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
-	schedule, err := all.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
+	schedule, err := all.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
 	}
@@ -174,7 +174,7 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 	steps = map[graph.ID]*stages.Decision{}
 	needed := retained(all, func(id graph.ID) retention { return retentionOf(standingOf(ph.Rooms, all, id, keeps)) }, ph.Rooms.Results.Current,
 		func(u urn.URN) *state.Resource { return ph.Rooms.Results.Made(ph.Rooms.Names.NewNameOf(u)) })
-	for i, res := range all.Resources {
+	for i, res := range all.Base.Resources {
 		now := ph.Rooms.Results.Current(res)
 		if now == nil || res.ViewOf != "" {
 			continue
@@ -198,7 +198,7 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 			continue
 		}
 		ph.Decisions.Add(res.URN, rooms.Deleted)
-		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
+		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Base.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && ph.retainsNow(now),
 			CurrentURN: ph.renamedTo(res),
@@ -299,8 +299,8 @@ func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resou
 		return // its own outcome shows that
 	}
 	var needs []urn.URN
-	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
-		needs = append(needs, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
+	for _, dep := range all.Base.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
+		needs = append(needs, ph.Rooms.Names.NewNameOf(all.Base.Resources[dep].URN))
 	}
 	cause, _ := ph.Rooms.Failures.FirstCause(needs...)
 	ph.Decisions.CarryForward(now, stages.Reason{Kind: stages.ReasonUndecided, Cause: cause})
@@ -327,7 +327,7 @@ func (ph *Phase) untargetedDeletes(all rooms.EndGraph, steps map[graph.ID]*stage
 		return nil
 	}
 	var found []urn.URN
-	for i := range all.Resources {
+	for i := range all.Base.Resources {
 		s, ok := steps[graph.ID(i)]
 		if !ok || s.Op == stages.OpSame || ph.Rooms.Targeting.Targets.Matches(s.URN) {
 			continue

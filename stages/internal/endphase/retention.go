@@ -60,7 +60,7 @@ func retentionOf(s standing) retention {
 
 // standingOf returns the standing of a state. keeps is the result of [keepsUndeclared].
 func standingOf(r *rooms.Rooms, all rooms.EndGraph, id graph.ID, keeps bool) standing {
-	res := all.Resources[id]
+	res := all.Base.Resources[id]
 	now := r.Results.Current(res)
 	if now == nil {
 		return standing{isGone: true}
@@ -77,7 +77,7 @@ func standingOf(r *rooms.Rooms, all rooms.EndGraph, id graph.ID, keeps bool) sta
 		hasRecordOfBase: now == res,
 	}
 	if s.stays {
-		p := r.Results.Current(all.Providers[now.Provider])
+		p := r.Results.Current(all.Base.Providers[now.Provider])
 		s.hasOldProvider = p != nil && p.Delete
 	}
 	return s
@@ -104,7 +104,7 @@ func retained(
 	all rooms.EndGraph, of func(graph.ID) retention, current func(*state.Resource) *state.Resource, made func(urn.URN) *state.Resource,
 ) map[graph.ID]bool {
 	by := map[retention][]graph.ID{}
-	for i := range all.Resources {
+	for i := range all.Base.Resources {
 		if r := of(graph.ID(i)); r != retainsNothing {
 			by[r] = append(by[r], graph.ID(i))
 		}
@@ -114,9 +114,9 @@ func retained(
 	}
 	kept := dependenciesOf(all, by[retainsAll])
 	hasNoNewCopy := func(id graph.ID) bool {
-		res := all.Resources[id]
+		res := all.Base.Resources[id]
 		now := current(res)
-		isStandIn := res == all.StandIn(res.URN) && made(res.URN) == nil
+		isStandIn := res == all.Base.StandIn(res.URN) && made(res.URN) == nil
 		return now != nil && (!now.Delete || isStandIn || res.Type.IsProvider())
 	}
 	for id := range dependenciesOf(all, by[retainsCurrent]) {
@@ -125,10 +125,10 @@ func retained(
 		}
 	}
 	hasNewRecord := func(id graph.ID) bool {
-		now := current(all.Resources[id])
-		return !hasNoNewCopy(id) || now != all.Resources[id] && !now.PendingReplacement // which only awaits its replacement
+		now := current(all.Base.Resources[id])
+		return !hasNoNewCopy(id) || now != all.Base.Resources[id] && !now.PendingReplacement // which only awaits its replacement
 	}
-	for _, id := range all.Graph.TransitiveDependencies(by[retainsUnchanged], graph.Reach{Skip: hasNewRecord}) {
+	for _, id := range all.Base.Graph.TransitiveDependencies(by[retainsUnchanged], graph.Reach{Skip: hasNewRecord}) {
 		kept[id] = true
 	}
 	return kept
@@ -142,8 +142,8 @@ func isTakenByClosure(b *rooms.Rooms, res, now *state.Resource) bool {
 // dependenciesOf returns everything that the given states depend on, including other given states.
 func dependenciesOf(all rooms.EndGraph, ids []graph.ID) map[graph.ID]bool {
 	out := map[graph.ID]bool{}
-	for _, id := range slices.Concat(ids, all.Graph.TransitiveDependencies(ids, graph.Reach{})) {
-		for _, e := range all.Graph.Dependencies(id) {
+	for _, id := range slices.Concat(ids, all.Base.Graph.TransitiveDependencies(ids, graph.Reach{})) {
+		for _, e := range all.Base.Graph.Dependencies(id) {
 			out[e.ID] = true
 		}
 	}

@@ -77,8 +77,8 @@ func TestRetentionKeepsDependencies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all, current := chain(c.present)
 			if c.standIn {
-				res := all.Resources[bucket]
-				res.Delete, all.All = true, map[urn.URN][]*state.Resource{res.URN: {res}}
+				res := all.Base.Resources[bucket]
+				res.Delete, all.Base.All = true, map[urn.URN][]*state.Resource{res.URN: {res}}
 			}
 			var kept []graph.ID
 			got := retained(all, func(id graph.ID) retention {

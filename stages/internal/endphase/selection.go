@@ -24,10 +24,10 @@ type selector struct {
 
 // selected returns the names among all states that the end phase may touch (steps.md 6.7); nil means all.
 func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.URN]bool, error) {
-	sel, g := sl.rooms.Targeting, all.Graph
+	sel, g := sl.rooms.Targeting, all.Base.Graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
-		for i, res := range all.Resources {
+		for i, res := range all.Base.Resources {
 			// A state that is left out keeps its recorded name, and may have been selected by the program's name for it.
 			if set.Matches(res.URN) || sl.rooms.Names.IsKept(res.URN) && set.Matches(sl.rooms.Names.NewNameOf(res.URN)) {
 				ids = append(ids, graph.ID(i))
@@ -42,17 +42,17 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 		ids := matching(sel.Targets)
 		ids = append(ids, dependents(ids)...)
 		for _, id := range ids {
-			out[all.Resources[id].URN] = true
+			out[all.Base.Resources[id].URN] = true
 		}
 		if err := sl.addReplaced(ctx, all, ids, out); err != nil {
 			return nil, err
 		}
 		// The dependents of those cannot stay either.
 		for _, id := range closedUnder(all, all.Named(out), dependents) {
-			out[all.Resources[id].URN] = true
+			out[all.Base.Resources[id].URN] = true
 		}
 	case sel.Excludes.IsConstrained():
-		left, needs := matching(sel.Excludes), all.WithinComponents()
+		left, needs := matching(sel.Excludes), all.Base.WithinComponents()
 		if sl.rooms.Mode == stages.ModeDestroy {
 			left = append(left, sl.renamed(all, sel.Excludes)...)
 		}
@@ -66,11 +66,11 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 			left = append(left, dependents(left)...)
 		}
 		left = closedUnder(all, left, grow)
-		for _, res := range all.Resources {
+		for _, res := range all.Base.Resources {
 			out[res.URN] = true
 		}
 		for _, id := range left {
-			delete(out, all.Resources[id].URN)
+			delete(out, all.Base.Resources[id].URN)
 		}
 	default:
 		return nil, nil
@@ -81,7 +81,7 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 // renamed returns the states whose recorded names match a set and which the program of a destroy has renamed. What a user excludes by the name that is
 // recorded must not be destroyed (decision 0266).
 func (sl *selector) renamed(all rooms.EndGraph, set *urn.PatternSet) (ids []graph.ID) {
-	for i, res := range all.Resources {
+	for i, res := range all.Base.Resources {
 		if former := sl.rooms.Names.FormerOf(res.URN); former != "" && set.Matches(former) {
 			ids = append(ids, graph.ID(i))
 		}
@@ -93,14 +93,14 @@ func (sl *selector) renamed(all rooms.EndGraph, set *urn.PatternSet) (ids []grap
 // the states at once, and for each in the order of its dependents (steps.md 6.7).
 func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = rooms.Created | rooms.Same | rooms.Updated | rooms.Deleted | rooms.Replaced | rooms.Read
-	impossible := func(id graph.ID) bool { return sl.rooms.Decisions.Has(all.Resources[id].URN, decided) }
+	impossible := func(id graph.ID) bool { return sl.rooms.Decisions.Has(all.Base.Resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
 	p := pool.New().WithErrors().WithMaxGoroutines(sl.access.ReadWorkers())
 	for i, id := range ids {
 		p.Go(func() (err error) {
-			c := closure.NewRoot(stages.Diffed{}, all.Resources[id])
-			found[i] = graph.ReplaceClosure(all.Graph, id, rooms.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
-				res := all.Resources[dep]
+			c := closure.NewRoot(stages.Diffed{}, all.Base.Resources[id])
+			found[i] = graph.ReplaceClosure(all.Base.Graph, id, rooms.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
+				res := all.Base.Resources[dep]
 				in, _, ask := c.NeedsReplace(dep, res, sl.rooms.ReplaceDependsOn)
 				if ask != nil && err == nil {
 					diff, failed := sl.prober.CallProbe(ctx, ask)
@@ -119,7 +119,7 @@ func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []g
 	}
 	for _, deps := range found {
 		for _, dep := range deps {
-			out[all.Resources[dep].URN] = true
+			out[all.Base.Resources[dep].URN] = true
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func closedUnder(all rooms.EndGraph, ids []graph.ID, grow func([]graph.ID) []gra
 		ids = append(ids, grow(ids)...)
 		names := map[urn.URN]bool{}
 		for _, id := range ids {
-			names[all.Resources[id].URN] = true
+			names[all.Base.Resources[id].URN] = true
 		}
 		ids = unique(append(ids, all.Named(names)...))
 	}

@@ -12,7 +12,7 @@ import (
 // EndGraph has the states of the end phase, with the graph that orders it: the base, after the states that a destroy's program has
 // declared (steps.md 5.3). References to a name are deleted before every state of that name that comes earlier.
 type EndGraph struct {
-	*Base
+	Base *Base
 	// Declared has the positions of the states that the program has declared.
 	Declared map[graph.ID]bool
 }
@@ -20,7 +20,7 @@ type EndGraph struct {
 // Named returns the positions of the states with these names.
 func (m EndGraph) Named(set map[urn.URN]bool) []graph.ID {
 	var ids []graph.ID
-	for i, res := range m.Resources {
+	for i, res := range m.Base.Resources {
 		if set[res.URN] {
 			ids = append(ids, graph.ID(i))
 		}

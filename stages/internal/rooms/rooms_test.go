@@ -250,7 +250,7 @@ func TestTheEndIsAboutTheBaseWhereTheProgramDeclaresNothing(t *testing.T) {
 	b, _ := open(stages.Settings{Mode: stages.ModeDestroy}, recorded("a"), recorded("b", "a"))
 	end := rooms.Remains(b)
 	require.Empty(t, end.Declared)
-	require.Equal(t, b.Base.Resources, end.Resources)
+	require.Equal(t, b.Base.Resources, end.Base.Resources)
 	require.Equal(t, []graph.ID{1}, end.Named(map[urn.URN]bool{urnOf("b"): true}))
 }
 
@@ -268,7 +268,7 @@ func TestTheEndPutsWhatIsDeclaredAfterWhatItRefersTo(t *testing.T) {
 	w.Steps.Results.Apply(state.Change{Remove: []*state.Resource{oldA, oldB}})
 	end := rooms.Remains(b)
 	at := map[*state.Resource]graph.ID{}
-	for i, res := range end.Resources {
+	for i, res := range end.Base.Resources {
 		at[res] = graph.ID(i)
 	}
 	require.Less(t, at[made["b"]], at[made["a"]])

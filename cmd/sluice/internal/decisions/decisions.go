@@ -34,7 +34,7 @@ func Of(s *session.Stack, r *sluice.Result, settings func() []why.ChangedSetting
 		return nil
 	}
 	if p := panics.Try(func() { log = r.DecisionsSince(settings) }); p != nil {
-		s.Terminal.Warn("`sluice why` will not explain this operation: %v", p.AsError())
+		s.Session.Terminal.Warn("`sluice why` will not explain this operation: %v", p.AsError())
 		return nil
 	}
 	return log
@@ -53,7 +53,7 @@ func Keep(ctx context.Context, s *session.Stack, name string, log *why.Log) {
 		err = s.Notes(ctx).Write(name, b.Bytes())
 	}
 	if err != nil {
-		s.Terminal.Warn("the decisions were not recorded for `sluice why`: %v", err)
+		s.Session.Terminal.Warn("the decisions were not recorded for `sluice why`: %v", err)
 	}
 }
 
@@ -101,6 +101,6 @@ func Forget(ctx context.Context, s *session.Stack) {
 		names = append(names, string(kind))
 	}
 	if err := s.Notes(ctx).Remove(names...); err != nil {
-		s.Terminal.Warn("the decisions that were recorded for `sluice why` were not removed: %v", err)
+		s.Session.Terminal.Warn("the decisions that were recorded for `sluice why` were not removed: %v", err)
 	}
 }

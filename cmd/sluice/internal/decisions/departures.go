@@ -87,6 +87,6 @@ func writeDepartures(ctx context.Context, s *session.Stack, before, after why.De
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.Terminal.Warn("the next preview cannot show which resources have left the state: %v", err)
+		s.Session.Terminal.Warn("the next preview cannot show which resources have left the state: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ func KeepUnrealized(ctx context.Context, s *session.Stack, preview, update *slui
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.Terminal.Warn("the next preview cannot show which possible changes did not happen: %v", err)
+		s.Session.Terminal.Warn("the next preview cannot show which possible changes did not happen: %v", err)
 	}
 }
 

@@ -36,20 +36,20 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 	case snapshot == nil:
 		return EnsureFile(o.File)
 	}
-	resources := imported(snapshot, s.Ref.Name, s.Project.Name, requests)
+	resources := imported(snapshot, s.Ref.Name, s.Session.Project.Name, requests)
 	if len(resources) == 0 {
 		return EnsureFile(o.File)
 	}
-	if !codegen.Supports(s.Project.Runtime) {
+	if !codegen.Supports(s.Session.Project.Runtime) {
 		j.Terminal.Warn("declarations are written for %s, not for the runtime %q; `sluice stack export` shows the inputs that the program "+
-			"has to declare", strings.Join(codegen.Runtimes(), ", "), s.Project.Runtime)
+			"has to declare", strings.Join(codegen.Runtimes(), ", "), s.Session.Project.Runtime)
 		return EnsureFile(o.File)
 	}
 	known := schemas(ctx, j, snapshot, resources)
 	if resources = withoutUnlisted(j, resources, known); len(resources) == 0 {
 		return EnsureFile(o.File)
 	}
-	text, err := codegen.Generate(s.Project.Runtime, codegen.Program{
+	text, err := codegen.Generate(s.Session.Project.Runtime, codegen.Program{
 		Resources: resources, Names: names, Schemas: known, ShowSecrets: f.Display.ShowSecrets(),
 	})
 	if err == nil && o.File != "" {

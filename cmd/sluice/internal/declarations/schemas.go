@@ -32,7 +32,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 			recorded[urn.ProviderRef{URN: r.URN, ID: r.ID}.String()] = r
 		}
 	}
-	project := j.Stack.Project
+	project := j.Stack.Session.Project
 	directory, _, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
 		directory = project.Directory()

@@ -25,7 +25,7 @@ type Types struct {
 
 // NewTypes returns the types of the packages that a job can use.
 func NewTypes(j *operate.Job) *Types {
-	plugins := host.NewPluginHost(operate.PluginOptions(j, j.Stack.Project.Directory()))
+	plugins := host.NewPluginHost(operate.PluginOptions(j, j.Stack.Session.Project.Directory()))
 	return &Types{host: plugins, schemas: map[string]*codegen.Schema{}}
 }
 

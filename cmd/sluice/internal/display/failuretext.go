@@ -12,8 +12,8 @@ import (
 // FailureText describes why an operation has failed, for texts that are written after it. It is safe for concurrent
 // use.
 type FailureText struct {
-	mu sync.Mutex
-	facts
+	mu    sync.Mutex
+	facts facts
 }
 
 // NewFailureText begins a text about an operation with these options.
@@ -26,17 +26,17 @@ func NewFailureText(o Options) *FailureText {
 func (f *FailureText) Observe(e stages.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.m.observe(e)
+	f.facts.m.observe(e)
 }
 
 // Fail adds the reason of the failure of the operation as a whole. A terminal shows it elsewhere, and does not count it.
 func (f *FailureText) Fail(d stages.Diagnostic) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	counts := f.m.failed[""]
-	f.m.observe(d)
+	counts := f.facts.m.failed[""]
+	f.facts.m.observe(d)
 	if !counts {
-		delete(f.m.failed, "")
+		delete(f.facts.m.failed, "")
 	}
 }
 
@@ -45,8 +45,8 @@ func (f *FailureText) Fail(d stages.Diagnostic) {
 func (f *FailureText) Text(e Ending) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.explain(e)
-	text, _ := f.failures().section()
+	f.facts.explain(e)
+	text, _ := f.facts.failures().section()
 	return strings.TrimSuffix(text, "\n")
 }
 
@@ -72,21 +72,21 @@ type Predicted struct {
 func (f *FailureText) Counts(e Ending) Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.explain(e)
-	out := Counts{Errored: f.m.errored(), Absent: f.m.absent}
-	if f.m.summary != nil {
-		out.Changes, out.Unchanged = f.m.changes(), f.m.unchanged()
+	f.facts.explain(e)
+	out := Counts{Errored: f.facts.m.errored(), Absent: f.facts.m.absent}
+	if f.facts.m.summary != nil {
+		out.Changes, out.Unchanged = f.facts.m.changes(), f.facts.m.unchanged()
 	}
 	if e.Failed == "" && !e.Canceled {
 		return out
 	}
-	causes := f.failures().causes()
-	unreached := f.failures().blame(causes)
+	causes := f.facts.failures().causes()
+	unreached := f.facts.failures().blame(causes)
 	for _, c := range causes {
 		unreached = append(unreached, c.unreached...)
 	}
 	slices.SortFunc(unreached, ByKindAndName())
-	predicted := f.p.Forecast.operations()
+	predicted := f.facts.p.Forecast.operations()
 	for _, u := range unreached {
 		out.Unreached = append(out.Unreached, Predicted{u, predicted[u]})
 	}

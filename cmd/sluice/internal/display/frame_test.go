@@ -43,7 +43,7 @@ func TestAHeartbeatOfAJob(t *testing.T) {
 	require.Equal(t, " @  still updating after 1m0s: 0 running, 0 done, starting the program\n", beat())
 	l.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
 	require.Equal(t, " @  still updating after 2m0s: 1 running, 0 done, slowest pkg:mod:Thing a 1m0s\n", beat())
-	l.p.Expected = 40
+	l.facts.p.Expected = 40
 	l.Observe(stages.LimitWait{Limit: "reads", Waiting: true})
 	require.Equal(t, " @  still updating after 3m0s: 1 running, 0 of 40 done, waiting for the limit reads, slowest pkg:mod:Thing a 2m0s\n", beat())
 	l.Observe(stages.LimitWait{Limit: "reads"})

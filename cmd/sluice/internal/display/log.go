@@ -13,8 +13,8 @@ import (
 // Log writes the progress of an operation as lines: failures and messages at once, and the rows of resources when their order allows it (see
 // [Options.Forecast]). A replacement has one row, whatever the number of its steps. A Log is safe for concurrent use.
 type Log struct {
-	mu sync.Mutex
-	facts
+	mu       sync.Mutex
+	facts    facts
 	rows     logRows
 	finished bool // the end is written
 	replaced replacements
@@ -30,8 +30,8 @@ func NewLog(o Options) *Log {
 		o.Forecast, o.ShowReplacementSteps = nil, true
 	}
 	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, causes: map[string]string{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
-	l.rows = newLogRows(l.p, o.Forecast)
-	l.begin()
+	l.rows = newLogRows(l.facts.p, o.Forecast)
+	l.facts.begin()
 	return l
 }
 
@@ -41,16 +41,16 @@ func (l *Log) Observe(e stages.Event) {
 	defer l.mu.Unlock()
 	if e, begins := e.(stages.StepStarted); begins {
 		l.overtake(e.Step)
-		if l.p.shows(e.Step) && e.Step.Op != stages.OpRefresh { // most refreshes have no row
-			l.rows.expect(l.p, e.Step)
+		if l.facts.p.shows(e.Step) && e.Step.Op != stages.OpRefresh { // most refreshes have no row
+			l.rows.expect(l.facts.p, e.Step)
 		}
 	}
-	took := l.m.observe(e)
-	if e, begins := e.(stages.StepStarted); begins && l.p.Events {
+	took := l.facts.m.observe(e)
+	if e, begins := e.(stages.StepStarted); begins && l.facts.p.Events {
 		l.began(e.Step)
 	}
-	if text, said := l.line(e); said {
-		l.write(text)
+	if text, said := l.facts.line(e); said {
+		l.facts.write(text)
 	}
 	switch e := e.(type) {
 	case stages.StepDone:
@@ -63,8 +63,8 @@ func (l *Log) Observe(e stages.Event) {
 
 // began writes a line for a step that begins. A preview takes no steps.
 func (l *Log) began(s stages.StepInfo) {
-	if w := wordsFor(s.Op); !l.p.IsPreview && w.running != "" && s.Op != stages.OpRefresh && l.p.shows(s) {
-		l.write(l.rows.printer(l.p).row(s, cleanLine(s.URN.Name()), l.p.style.paint(w.colour, w.running)))
+	if w := wordsFor(s.Op); !l.facts.p.IsPreview && w.running != "" && s.Op != stages.OpRefresh && l.facts.p.shows(s) {
+		l.facts.write(l.rows.printer(l.facts.p).row(s, cleanLine(s.URN.Name()), l.facts.p.style.paint(w.colour, w.running)))
 	}
 }
 
@@ -73,7 +73,7 @@ func (l *Log) Tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush(false)
-	l.beat()
+	l.facts.beat()
 }
 
 // Leave writes the remaining rows when the process ends during the operation. It leaves out incomplete components.
@@ -99,27 +99,27 @@ func (l *Log) finish() {
 	l.rows.others = append(l.rows.others, l.replaced.left()...)
 	l.flush(true)
 	l.interrupted()
-	l.end()
+	l.facts.end()
 }
 
 // flush writes the rows that are due.
 func (l *Log) flush(end bool) {
-	for _, rows := range l.rows.ready(l.p.Now(), end) {
-		for _, text := range l.rows.printer(l.p).portion(rows) {
-			l.write(text)
+	for _, rows := range l.rows.ready(l.facts.p.Now(), end) {
+		for _, text := range l.rows.printer(l.facts.p).portion(rows) {
+			l.facts.write(text)
 		}
 		for _, r := range rows {
-			l.signs[r.step.Op] = true
+			l.facts.signs[r.step.Op] = true
 		}
 	}
 }
 
 // silentComponents ends the components that never registered outputs. They count as done.
 func (l *Log) silentComponents() {
-	for _, u := range l.m.begun {
-		c, waiting := l.m.components[u]
-		delete(l.m.components, u)
-		if waiting && l.p.shows(c) && c.Op != stages.OpSame {
+	for _, u := range l.facts.m.begun {
+		c, waiting := l.facts.m.components[u]
+		delete(l.facts.m.components, u)
+		if waiting && l.facts.p.shows(c) && c.Op != stages.OpSame {
 			l.over(c, 0)
 		}
 	}
@@ -128,12 +128,12 @@ func (l *Log) silentComponents() {
 // overtake ends a component that waits for its outputs when the next step of its URN begins. A destroy that runs the program may create and
 // delete the root stack before its outputs are set.
 func (l *Log) overtake(next stages.StepInfo) {
-	c, waiting := l.m.components[next.URN]
+	c, waiting := l.facts.m.components[next.URN]
 	if !waiting || sameStep(&c, &next) {
 		return
 	}
 	l.overtaken[next.URN] = c.Op
-	if l.p.shows(c) {
+	if l.facts.p.shows(c) {
 		l.over(c, 0)
 	}
 }
@@ -141,7 +141,7 @@ func (l *Log) overtake(next stages.StepInfo) {
 // over adds the row of a step that has succeeded.
 func (l *Log) over(s stages.StepInfo, took time.Duration) {
 	if isReplacementPart(s.Op) || s.Op == stages.OpReplace {
-		if !l.p.ShowReplacementSteps {
+		if !l.facts.p.ShowReplacementSteps {
 			row, complete := l.replaced.take(s, took)
 			if !complete {
 				return
@@ -149,32 +149,32 @@ func (l *Log) over(s stages.StepInfo, took time.Duration) {
 			s, took = row.step, row.took
 		}
 	}
-	l.rows.end(placeOf(s), logRow{s, took}, l.p.Now())
+	l.rows.end(placeOf(s), logRow{s, took}, l.facts.p.Now())
 }
 
 // Running describes the running steps with elapsed times, the longest first.
 func (l *Log) Running() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.running()
+	return l.facts.running()
 }
 
 // Note writes a line about the operation as a whole. A log has no use for the text for a screen.
 func (l *Log) Note(text, _ string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.write(l.p.layout().fitted(clean(text)))
+	l.facts.write(l.facts.p.layout().fitted(clean(text)))
 }
 
 // Explain sets how the operation has ended. Call it before Close.
 func (l *Log) Explain(e Ending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.explain(e)
+	l.facts.explain(e)
 }
 
 func (l *Log) done(e stages.StepDone, took time.Duration) {
-	if !l.p.shows(e.Step) {
+	if !l.facts.p.shows(e.Step) {
 		if e.Step.Op == stages.OpSame && !e.Outputs {
 			l.rows.close(placeOf(e.Step)) // the step differs from the forecast
 		}
@@ -190,10 +190,10 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 // Ctrl-C, makes all running steps fail.
 func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	l.rows.close(placeOf(e.Step))
-	if l.p.Diff && l.p.shows(e.Step) {
-		l.write(strings.TrimSuffix(l.p.layout().fitted(blockPrinter{l.p}.text(e.Step, 0)), "\n"))
+	if l.facts.p.Diff && l.facts.p.shows(e.Step) {
+		l.facts.write(strings.TrimSuffix(l.facts.p.layout().fitted(blockPrinter{l.facts.p}.text(e.Step, 0)), "\n"))
 	}
-	l.signs[e.Step.Op] = true
+	l.facts.signs[e.Step.Op] = true
 	name := cleanLine(e.Step.URN.Name())
 	first, known := "", false
 	if e.Err != nil {
@@ -201,16 +201,16 @@ func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 			l.causes[e.Err.Error()] = name
 		}
 	}
-	said := l.p.failed(e.Step, e.Err, took)
+	said := l.facts.p.failed(e.Step, e.Err, took)
 	if known {
-		said = l.p.failed(e.Step, nil, took) + " with the same error as " + first
+		said = l.facts.p.failed(e.Step, nil, took) + " with the same error as " + first
 	}
-	l.write(l.rows.printer(l.p).row(e.Step, name, said))
+	l.facts.write(l.rows.printer(l.facts.p).row(e.Step, name, said))
 }
 
 func (l *Log) interrupted() {
-	for _, r := range l.m.running {
+	for _, r := range l.facts.m.running {
 		w := wordsFor(r.step.Op)
-		l.write(l.rows.printer(l.p).row(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)"))
+		l.facts.write(l.rows.printer(l.facts.p).row(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)"))
 	}
 }

@@ -13,8 +13,8 @@ import (
 // Report writes the result of an operation when it is over: a tree of the changes, and the sections of a [Log]. Two runs that do the same
 // have the same reports, except for times. A Report is safe for concurrent use.
 type Report struct {
-	mu sync.Mutex
-	facts
+	mu     sync.Mutex
+	facts  facts
 	tree   *tree.Tree
 	holds  bool // lines are held back
 	held   heldLines
@@ -25,7 +25,7 @@ type Report struct {
 // NewReport begins a report with its title.
 func NewReport(o Options) *Report {
 	r := &Report{facts: newFacts(o), tree: tree.New(o.Expected)}
-	r.begin()
+	r.facts.begin()
 	return r
 }
 
@@ -39,7 +39,7 @@ func (r *Report) Hold() {
 // say writes a line about the operation as a whole, or holds it back. onScreen is its text for a screen.
 func (r *Report) say(text, onScreen string) {
 	if !r.holds {
-		r.write(text)
+		r.facts.write(text)
 		return
 	}
 	r.held.add(text)
@@ -60,9 +60,9 @@ const (
 func (r *Report) Observe(e stages.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.m.observe(e)
+	r.facts.m.observe(e)
 	r.tree.Observe(e)
-	if text, said := r.line(e); said {
+	if text, said := r.facts.line(e); said {
 		r.say(text, text)
 	}
 }
@@ -71,21 +71,21 @@ func (r *Report) Observe(e stages.Event) {
 func (r *Report) Running() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.running()
+	return r.facts.running()
 }
 
 // Note adds a line about the operation as a whole. onScreen is its text for a screen that also shows running steps.
 func (r *Report) Note(text, onScreen string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.say(r.p.layout().fitted(clean(text)), clean(onScreen))
+	r.say(r.facts.p.layout().fitted(clean(text)), clean(onScreen))
 }
 
 // Tick reports slow steps, if nothing was written for a while. Call it about ten times a second.
 func (r *Report) Tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.beat()
+	r.facts.beat()
 }
 
 // Leave writes the report when the process ends during the operation.
@@ -96,29 +96,29 @@ func (r *Report) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	parts := r.held.all()
-	draw := treePrinter{steps: r.p}.text
-	if r.p.Diff {
-		draw = treePrinter{steps: r.p}.blocks
+	draw := treePrinter{steps: r.facts.p}.text
+	if r.facts.p.Diff {
+		draw = treePrinter{steps: r.facts.p}.blocks
 	}
-	if text := draw(r.tree); text != "" && !r.p.OnlyEnd {
+	if text := draw(r.tree); text != "" && !r.facts.p.OnlyEnd {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
 	for _, x := range r.tree.Top.Below.Done {
-		if r.p.shows(stages.StepInfo{Op: x.Op.Whole()}) && x.Op != stages.OpSame {
-			r.signs[x.Op] = true
+		if r.facts.p.shows(stages.StepInfo{Op: x.Op.Whole()}) && x.Op != stages.OpSame {
+			r.facts.signs[x.Op] = true
 		}
 	}
 	for _, text := range parts {
-		r.write(text)
+		r.facts.write(text)
 	}
-	r.end()
+	r.facts.end()
 }
 
 // Explain sets how the operation has ended. Call it before Close.
 func (r *Report) Explain(e Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.explain(e)
+	r.facts.explain(e)
 	for i := range e.Planned {
 		r.tree.Correct(&e.Planned[i])
 	}
@@ -128,23 +128,23 @@ func (r *Report) Explain(e Ending) {
 func (r *Report) Look(f func(Sight)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.p.Now()
+	now := r.facts.p.Now()
 	s := Sight{
-		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, said: r.said, p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
+		Tree: r.tree, Title: strings.TrimSuffix(r.facts.p.Title, ":"), IsPreview: r.facts.p.IsPreview, Elapsed: max(now.Sub(r.facts.m.started), 0),
+		Expected: r.facts.p.Expected, Done: r.facts.m.done, Remaining: r.facts.m.remaining, Waiting: r.facts.m.waiting(r.facts.p.Expected), Running: len(r.facts.m.running), Errored: r.facts.m.errored(), Note: r.facts.note, said: r.said, p: r.facts.p, m: r.facts.m, now: now, opened: &r.opened, decided: cmp.Or(r.facts.ending.Log, r.facts.p.Planned),
 	}
 	switch {
-	case r.isBeginning():
-		s.Doing = r.p.Beginning
+	case r.facts.isBeginning():
+		s.Doing = r.facts.p.Beginning
 	case s.Running > 0:
-	case r.p.WaitsFor != "":
-		s.Doing = r.waits(now)
+	case r.facts.p.WaitsFor != "":
+		s.Doing = r.facts.waits(now)
 	}
-	if r.p.Left != nil {
-		s.Left = r.p.Left(now)
+	if r.facts.p.Left != nil {
+		s.Left = r.facts.p.Left(now)
 	}
-	if len(r.m.limits) > 0 {
-		s.Limit = limitNames(r.m.limits)
+	if len(r.facts.m.limits) > 0 {
+		s.Limit = limitNames(r.facts.m.limits)
 	}
 	f(s)
 }

@@ -50,11 +50,11 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 			return nil, err
 		}
 	}
-	if err := doc.write(s.Terminal.Out, o.JSON); err != nil {
+	if err := doc.write(s.Session.Terminal.Out, o.JSON); err != nil {
 		return nil, err
 	}
 	if doc.Unplanned != "" && !o.JSON {
-		s.Terminal.Warn("cannot predict what `up --refresh` would do: %s", doc.Unplanned)
+		s.Session.Terminal.Warn("cannot predict what `up --refresh` would do: %s", doc.Unplanned)
 	}
 	return doc, nil
 }

@@ -60,7 +60,7 @@ func Of(ctx context.Context, s *session.Stack, q Query) (*Opened, error) {
 
 // Define evaluates a definition in the organization of a stack.
 func Define(ctx context.Context, s *session.Stack, definition []byte, q Query) (*Opened, error) {
-	b, has := s.Backend.(backend.Environments)
+	b, has := s.Session.Backend.(backend.Environments)
 	if !has {
 		return nil, errors.New("it asks for environments, which only Pulumi's service has; remove `environment`, or use a stack of the service")
 	}
@@ -90,12 +90,12 @@ func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
 		}
 		return enc, err
 	})
-	names, hidden, err := o.named(s.Project.Name)
+	names, hidden, err := o.named(s.Session.Project.Name)
 	if err != nil {
 		return err
 	}
 	for _, name := range hidden {
-		s.Terminal.Warn("the environments of the stack have a setting twice: %s does not count, because its full name is there, too", name)
+		s.Session.Terminal.Warn("the environments of the stack have a setting twice: %s does not count, because its full name is there, too", name)
 	}
 	values, err := o.settings(ctx, names, encrypter)
 	s.Settings.Complete(values)

@@ -199,7 +199,7 @@ func Keep(ctx context.Context, s *session.Stack, w *Work) {
 		err = s.Notes(ctx).Write(note, content)
 	}
 	if err != nil {
-		s.Terminal.Warn("the durations of this operation were not recorded for later estimates: %v", err)
+		s.Session.Terminal.Warn("the durations of this operation were not recorded for later estimates: %v", err)
 	}
 }
 

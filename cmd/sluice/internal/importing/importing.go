@@ -42,7 +42,7 @@ type Import struct {
 func New(job *operate.Job, list *importfile.File, requests []stages.ImportRequest, names importfile.Names, o Options) *Import {
 	i := &Import{job: job, list: list, requests: requests, names: names, options: o, todo: requests, reasons: map[urn.URN]string{}}
 	for _, q := range requests {
-		i.urns = append(i.urns, q.URN(job.Stack.Ref.Name, job.Stack.Project.Name))
+		i.urns = append(i.urns, q.URN(job.Stack.Ref.Name, job.Stack.Session.Project.Name))
 	}
 	return i
 }

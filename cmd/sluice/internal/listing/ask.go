@@ -39,7 +39,7 @@ func Ask(ctx context.Context, j *operate.Job, q Query) (list []providers.Listed,
 		return nil, false, err
 	}
 	err = j.Beforehand(ctx, func(ctx context.Context) error {
-		plugins := host.NewPluginHost(operate.PluginOptions(j, j.Stack.Project.Directory()))
+		plugins := host.NewPluginHost(operate.PluginOptions(j, j.Stack.Session.Project.Directory()))
 		defer func() { _ = plugins.Close() }() // an error of an ending plugin changes nothing
 		plugins.Prepare(ctx, []providers.Spec{spec})
 		schema, inputs, err := q.read(ctx, plugins, spec)

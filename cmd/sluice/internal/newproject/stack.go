@@ -47,7 +47,7 @@ func makeStack(ctx context.Context, n *creation, written *templates.Written) err
 	}
 	if err := saveSettings(ctx, n, s); err != nil {
 		if made {
-			err = errors.Join(err, s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{Backups: true}))
+			err = errors.Join(err, s.Session.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{Backups: true}))
 		}
 		return err
 	}
@@ -55,16 +55,16 @@ func makeStack(ctx context.Context, n *creation, written *templates.Written) err
 	if made {
 		fmt.Fprintf(n.terminal.Out, "Created stack '%s'\n", s.Name())
 	}
-	return s.Selection.Select(s.Ref.String())
+	return s.Session.Selection.Select(s.Ref.String())
 }
 
 // saveSettings saves the settings of --config and of the template.
 func saveSettings(ctx context.Context, n *creation, s *session.Stack) error {
-	if err := n.options.Settings.Apply(s.Settings, s.Project.Name); err != nil {
+	if err := n.options.Settings.Apply(s.Settings, s.Session.Project.Name); err != nil {
 		return err
 	}
 	for _, setting := range n.template.Settings {
-		key, err := workspace.ParseSettingKey(setting.Key, s.Project.Name, false)
+		key, err := workspace.ParseSettingKey(setting.Key, s.Session.Project.Name, false)
 		if err != nil {
 			return err
 		}

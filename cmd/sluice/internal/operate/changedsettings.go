@@ -71,11 +71,11 @@ func isCiphertext(text string) bool { return strings.Contains(text, `{"secure":`
 func settingPosition(j *Job, k workspace.Key) string {
 	s := j.Stack
 	if line := s.Settings.Line(k); line > 0 {
-		return fmt.Sprintf("%s:%d", relativeTo(s.Project.Path, s.Settings.Path), line)
+		return fmt.Sprintf("%s:%d", relativeTo(s.Session.Project.Path, s.Settings.Path), line)
 	}
-	for _, d := range s.Project.Declarations {
+	for _, d := range s.Session.Project.Declarations {
 		if d.Key == k && d.Line > 0 {
-			return fmt.Sprintf("%s:%d", filepath.Base(s.Project.Path), d.Line)
+			return fmt.Sprintf("%s:%d", filepath.Base(s.Session.Project.Path), d.Line)
 		}
 	}
 	return ""

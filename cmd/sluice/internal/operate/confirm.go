@@ -30,8 +30,8 @@ func confirmPreviewed(ctx context.Context, o *operation, previewed *sluice.Resul
 
 // previewAgain previews the operation on other resources. If that fails, the former choice and its preview stay.
 func previewAgain(ctx context.Context, o *operation, previewed *sluice.Result, narrowed flags.Targeting) (*sluice.Result, error) {
-	former, report, planned := o.Flags.Targeting, o.previewed, o.planned
-	o.Flags.Targeting = narrowed
+	former, report, planned := o.job.Flags.Targeting, o.previewed, o.planned
+	o.job.Flags.Targeting = narrowed
 	tellChoice(o, previewed)
 	again, err := preview(ctx, o)
 	if o.interrupts.Stopped() {
@@ -39,8 +39,8 @@ func previewAgain(ctx context.Context, o *operation, previewed *sluice.Result, n
 	}
 	var failed *sluice.FailedError
 	if errors.As(err, &failed) && !failed.Canceled {
-		o.Flags.Targeting, o.previewed, o.planned = former, report, planned
-		fmt.Fprintf(o.Terminal.Err, "The preview of this choice failed, so the former one stays. Nothing was changed.\n\n")
+		o.job.Flags.Targeting, o.previewed, o.planned = former, report, planned
+		fmt.Fprintf(o.job.Terminal.Err, "The preview of this choice failed, so the former one stays. Nothing was changed.\n\n")
 		return previewed, nil
 	}
 	return again, err
@@ -52,11 +52,11 @@ const mostFlags = 8
 // tellChoice says which flags make the same choice.
 func tellChoice(o *operation, previewed *sluice.Result) {
 	s := selectionOf(o, previewed)
-	words := o.Flags.Targeting.Choosing(s.name)
+	words := o.job.Flags.Targeting.Choosing(s.name)
 	if o.isNarrowed() && len(words) <= mostFlags {
-		fmt.Fprintf(o.Terminal.Out, "The same with flags: %s %s\n", o.Terminal.Named(o.Kind.Command), strings.Join(words, " "))
+		fmt.Fprintf(o.job.Terminal.Out, "The same with flags: %s %s\n", o.job.Terminal.Named(o.job.Kind.Command), strings.Join(words, " "))
 	}
-	fmt.Fprintln(o.Terminal.Out)
+	fmt.Fprintln(o.job.Terminal.Out)
 }
 
 // confirm asks whether to continue. plan is nil when there was no preview. If the user has chosen other resources, confirm returns these, and the
@@ -65,9 +65,9 @@ func confirm(ctx context.Context, o *operation, plan *sluice.Result) (narrowed *
 	if o.interrupts.Stopped() {
 		return nil, errCancelled()
 	}
-	q := &confirmation{question: fmt.Sprintf("Do you want to perform this %s?", o.Kind.Noun), operation: o, plan: plan}
+	q := &confirmation{question: fmt.Sprintf("Do you want to perform this %s?", o.job.Kind.Noun), operation: o, plan: plan}
 	if plan == nil {
-		q.question = fmt.Sprintf("Do you want to perform this %s without a preview?", o.Kind.Noun)
+		q.question = fmt.Sprintf("Do you want to perform this %s without a preview?", o.job.Kind.Noun)
 	}
 	defer o.foreground.ask()()
 	for answers := q.answers(); ; {
@@ -111,7 +111,7 @@ func (q *confirmation) answers() []answer {
 	list := []answer{
 		{"yes", "yes", func(context.Context) (bool, error) { return true, nil }},
 		{"no", "no", func(context.Context) (bool, error) {
-			q.refused = fmt.Errorf("confirmation declined, not proceeding with the %s", o.Kind.Noun)
+			q.refused = fmt.Errorf("confirmation declined, not proceeding with the %s", o.job.Kind.Noun)
 			return true, nil
 		}},
 	}
@@ -120,14 +120,14 @@ func (q *confirmation) answers() []answer {
 	}
 	list = append(list,
 		answer{"details", "details", func(context.Context) (bool, error) { return false, showDetails(o, q.plan) }},
-		answer{"", "browse the changes", func(ctx context.Context) (bool, error) { return false, live.Browse(ctx, o.previewed, o.Terminal) }},
+		answer{"", "browse the changes", func(ctx context.Context) (bool, error) { return false, live.Browse(ctx, o.previewed, o.job.Terminal) }},
 	)
-	if o.Kind.Command != "" && o.plan == nil && !o.Flags.Display.JSON() {
+	if o.job.Kind.Command != "" && o.job.plan == nil && !o.job.Flags.Display.JSON() {
 		list = append(list, q.choices()...)
 	}
 	if q.plan.Plan != nil {
 		list = append(list, answer{"", "save the plan", func(ctx context.Context) (bool, error) {
-			return false, savePlan(ctx, o.Job, q.plan, o.Stack.Ref.Name+".plan.json")
+			return false, savePlan(ctx, o.job, q.plan, o.job.Stack.Ref.Name+".plan.json")
 		}})
 	}
 	return list
@@ -136,7 +136,7 @@ func (q *confirmation) answers() []answer {
 // choices returns the answers that choose resources. There are none if there is nothing to choose.
 func (q *confirmation) choices() (list []answer) {
 	o := q.operation
-	now := &o.Flags.Targeting
+	now := &o.job.Flags.Targeting
 	s := selectionOf(o, q.plan)
 	narrow := func(t flags.Targeting) (bool, error) {
 		q.narrowed = &t
@@ -144,20 +144,20 @@ func (q *confirmation) choices() (list []answer) {
 	}
 	if s.changes() > 1 {
 		list = append(list, answer{"include", "include only some resources", func(ctx context.Context) (bool, error) {
-			marked, err := terminal.ChooseSeveral(ctx, o.Terminal, terminal.Several{Question: "Which resources only?", Items: s.items(), Along: s.included})
+			marked, err := terminal.ChooseSeveral(ctx, o.job.Terminal, terminal.Several{Question: "Which resources only?", Items: s.items(), Along: s.included})
 			if err != nil || len(marked) == 0 {
 				return false, err
 			}
 			return narrow(now.Only(s.urns(s.included(marked))))
 		}}, answer{"exclude", "exclude some resources", func(ctx context.Context) (bool, error) {
-			marked, err := terminal.ChooseSeveral(ctx, o.Terminal, terminal.Several{Question: "Which resources not?", Items: s.items(), Along: s.excluded})
+			marked, err := terminal.ChooseSeveral(ctx, o.job.Terminal, terminal.Several{Question: "Which resources not?", Items: s.items(), Along: s.excluded})
 			if err != nil || len(marked) == 0 {
 				return false, err
 			}
 			out := s.excluded(marked)
 			rest := s.urns(s.without(out))
 			if len(rest) == 0 {
-				fmt.Fprintln(o.Terminal.Out, "Nothing would be left to do. To do nothing, answer no.")
+				fmt.Fprintln(o.job.Terminal.Out, "Nothing would be left to do. To do nothing, answer no.")
 				return false, nil
 			}
 			return narrow(now.Without(s.urns(out), rest))
@@ -176,8 +176,8 @@ func (q *confirmation) choices() (list []answer) {
 
 // selectionOf returns what can be chosen from a preview.
 func selectionOf(o *operation, previewed *sluice.Result) *selection {
-	refresh := o.Kind.History == Refresh().History
-	early := !refresh && !o.Flags.Program.Run && o.Flags.Program.Refreshes(o.Stack.Project.RefreshAlways)
+	refresh := o.job.Kind.History == Refresh().History
+	early := !refresh && !o.job.Flags.Program.Run && o.job.Flags.Program.Refreshes(o.job.Stack.Session.Project.RefreshAlways)
 	return newSelection(previewed.Steps(), refresh, early)
 }
 
@@ -192,9 +192,9 @@ func (q *confirmation) ask(ctx context.Context, answers []answer) (int, error) {
 		}
 	}
 	if q.operation.screens() {
-		return terminal.Choose(ctx, q.operation.Terminal, q.question, texts, usual)
+		return terminal.Choose(ctx, q.operation.job.Terminal, q.question, texts, usual)
 	}
-	word, err := terminal.AskWord(ctx, q.operation.Terminal, q.question, words, words[usual])
+	word, err := terminal.AskWord(ctx, q.operation.job.Terminal, q.question, words, words[usual])
 	for i, w := range words {
 		if w == word {
 			return at[i], err
@@ -204,9 +204,9 @@ func (q *confirmation) ask(ctx context.Context, answers []answer) (int, error) {
 }
 
 func showDetails(o *operation, plan *sluice.Result) error {
-	options := displayOptions(o.Job, true, 0, nil)
-	options.Width = o.Terminal.Width // only a terminal gets here
-	return display.WriteDetails(o.Terminal.Styled(), options, plan.Steps())
+	options := displayOptions(o.job, true, 0, nil)
+	options.Width = o.job.Terminal.Width // only a terminal gets here
+	return display.WriteDetails(o.job.Terminal.Styled(), options, plan.Steps())
 }
 
 // cancelled returns the error of a question that was not answered.
@@ -214,7 +214,7 @@ func cancelled(o *operation, err error) error {
 	if !errors.Is(err, terminal.ErrInterrupted) || o.interrupts.Stopped() {
 		return err
 	}
-	fmt.Fprintln(o.Terminal.Err, "^C received; cancelled. Nothing was changed.")
+	fmt.Fprintln(o.job.Terminal.Err, "^C received; cancelled. Nothing was changed.")
 	return errCancelled()
 }
 

@@ -31,52 +31,52 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 			closeAll()
 		}
 	}()
-	project := o.Stack.Project
+	project := o.job.Stack.Session.Project
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
 		return options, closeAll, exit.AsUsage(err)
 	}
-	h := host.Open(ctx, PluginOptions(o.Job, directory))
+	h := host.Open(ctx, PluginOptions(o.job, directory))
 	closers = append(closers, h)
 	plugins := h.Options()
 	options = basicOptions(o, preview)
 	options.Directory, options.Providers, options.Service = directory, h.Plugins, h.Service
-	if err := addFlags(&options, o.Job); err != nil {
+	if err := addFlags(&options, o.job); err != nil {
 		return options, closeAll, err
 	}
-	packs, err := o.Flags.Policies.Open(plugins)
+	packs, err := o.job.Flags.Policies.Open(plugins)
 	if err != nil {
 		return options, closeAll, err
 	}
 	for _, pack := range packs {
 		options.PolicyPacks = append(options.PolicyPacks, pack)
-		remove, err := completePack(ctx, o.Job, pack)
+		remove, err := completePack(ctx, o.job, pack)
 		if err != nil {
 			return options, closeAll, err
 		}
 		closers = append(closers, remove)
 	}
-	if o.runsProgram() { // otherwise policies have nothing to check
+	if o.job.runsProgram() { // otherwise policies have nothing to check
 		for _, r := range phase.Policies() {
-			pack, remove, err := requiredPack(ctx, o.Job, r, plugins)
+			pack, remove, err := requiredPack(ctx, o.job, r, plugins)
 			if err != nil {
 				return options, closeAll, err
 			}
 			options.PolicyPacks, closers = append(options.PolicyPacks, pack), append(closers, remove)
 		}
 	}
-	program, err := newProgram(o.Job, source.Project{
+	program, err := newProgram(o.job, source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
-		Debug: o.Flags.Program.Debug.Program,
+		Debug: o.job.Flags.Program.Debug.Program,
 	}, plugins)
 	switch {
 	case err == nil:
 		options.Program = program
 		closers = append(closers, program)
-	case o.runsProgram():
+	case o.job.runsProgram():
 		return options, closeAll, err
-	case o.Kind.AsksProgram:
-		o.remarks.warn("the versions of providers are taken from the state, because the program cannot be read: %v", err)
+	case o.job.Kind.AsksProgram:
+		o.job.remarks.warn("the versions of providers are taken from the state, because the program cannot be read: %v", err)
 	}
 	return options, closeAll, nil
 }
@@ -98,17 +98,17 @@ func newProgram(j *Job, files source.Project, plugins host.PluginOptions) (sourc
 
 // basicOptions returns the options that cannot be invalid.
 func basicOptions(o *operation, preview bool) sluice.Options {
-	s, f := o.Stack, o.Flags
+	s, f := o.job.Stack, o.job.Flags
 	root := ""
-	if s.Project.HasFile() {
-		root = s.Project.Directory()
+	if s.Session.Project.HasFile() {
+		root = s.Session.Project.Directory()
 	}
 	return sluice.Options{
-		Stack: s.Ref.Name, Project: s.Project.Name, Organization: s.Ref.Organization(), Root: root, Config: o.config,
-		Log: o.Terminal.Log, Secrets: &o.known, ShowSecrets: f.Display.ShowSecrets(), Legacy: legacy(o.Terminal), Interrupts: &o.interrupts,
-		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RefreshOnly: o.reading.options(), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
-		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.plan == nil),
-		StackOutputs: predicted(o.predicted, s.Backend.StackOutputs), StackResources: s.Backend.StackResources,
+		Stack: s.Ref.Name, Project: s.Session.Project.Name, Organization: s.Ref.Organization(), Root: root, Config: o.job.config,
+		Log: o.job.Terminal.Log, Secrets: &o.job.known, ShowSecrets: f.Display.ShowSecrets(), Legacy: legacy(o.job.Terminal), Interrupts: &o.interrupts,
+		Refresh: f.Program.Refreshes(s.Session.Project.RefreshAlways), RefreshOnly: o.reading.options(), RunProgram: f.Program.Run, ResolveCreate: o.job.Creates.Resolve,
+		Plan: o.job.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.job.plan == nil),
+		StackOutputs: predicted(o.job.predicted, s.Session.Backend.StackOutputs), StackResources: s.Session.Backend.StackResources,
 		Answers: o.answers.preview, Recorded: o.answers.recorded, Entropy: o.answers.entropy,
 		MemoryLimit: memoryLimit(),
 	}

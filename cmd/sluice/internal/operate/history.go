@@ -17,7 +17,7 @@ import (
 
 // begin reports the beginning of a phase to the backend.
 func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error) {
-	j := o.Job
+	j := o.job
 	config, err := historyConfig(j)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 	if !preview {
 		describe(ctx, j) // before the program can change the working copy
 	}
-	p, kind := j.Stack.Project, j.Kind.History
+	p, kind := j.Stack.Session.Project, j.Kind.History
 	if preview && j.Flags.Confirmation.PreviewOnly && kind == Update().History {
 		kind = "preview"
 	}
@@ -86,8 +86,8 @@ func historyConfig(j *Job) (json.RawMessage, error) {
 func describe(ctx context.Context, j *Job) (message string, environment map[string]string) {
 	if j.described == nil {
 		root := "" // stays "" if the project of the stack is elsewhere
-		if j.Stack.Project.HasFile() {
-			root = j.Stack.Project.Directory()
+		if j.Stack.Session.Project.HasFile() {
+			root = j.Stack.Session.Project.Directory()
 		}
 		j.described, j.title = provenance.Of(ctx, root, j.Terminal.Lookup)
 	}
@@ -98,7 +98,7 @@ func describe(ctx context.Context, j *Job) (message string, environment map[stri
 	if f.Plan.File != "" {
 		env["updatePlan"] = "true"
 	}
-	if runtime := j.Stack.Project.Runtime; runtime != "" {
+	if runtime := j.Stack.Session.Project.Runtime; runtime != "" {
 		env["runtime.name"] = runtime
 	}
 	if names, err := j.Stack.Settings.Environments.Names(); err == nil && len(names) > 0 {

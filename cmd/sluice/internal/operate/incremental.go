@@ -40,44 +40,44 @@ type answers struct {
 // openAnswers returns what the phases of an operation take over. An operation that performs nothing has only a preview.
 func openAnswers(ctx context.Context, o *operation, performs bool) (answers, error) {
 	var a answers
-	if o.Flags.Incremental.Off || !o.Kind.NeedsProgram {
+	if o.job.Flags.Incremental.Off || !o.job.Kind.NeedsProgram {
 		return a, nil
 	}
-	places := PluginOptions(o.Job, o.Stack.Project.Directory())
+	places := PluginOptions(o.job, o.job.Stack.Session.Project.Directory())
 	places.Warn = func(string) {} // the operation warns
 	identify := host.NewPluginHost(places).Identify
-	if performs && !o.Flags.Confirmation.SkipPreview || o.Flags.Program.RefreshesChanged() {
+	if performs && !o.job.Flags.Confirmation.SkipPreview || o.job.Flags.Program.RefreshesChanged() {
 		a.preview = providers.NewAnswers(identify)
 		a.entropy = random()
 	}
-	applies, err := requested(o.Job)
-	if err != nil || applies == nil || o.secrets == nil {
+	applies, err := requested(o.job)
+	if err != nil || applies == nil || o.job.secrets == nil {
 		return a, err
 	}
-	share, err := o.Flags.Incremental.Share()
+	share, err := o.job.Flags.Incremental.Share()
 	if err != nil {
 		return a, err
 	}
-	a.keeper = session.Sides(ctx, o.Stack)
-	key, encoded, err := a.open(ctx, o.Job)
+	a.keeper = session.Sides(ctx, o.job.Stack)
+	key, encoded, err := a.open(ctx, o.job)
 	if err != nil {
 		return a, err
 	}
 	options := providers.RecordedOptions{
 		Key: key, Now: time.Now(), Applies: applies.to, Identify: identify,
 		Wrong: func(u urn.URN, pkg string, m providers.Method) {
-			o.remarks.warn("%s: the provider %q answers %s differently than before although nothing has changed that it was given. Its earlier answers are not used any more; "+
+			o.job.remarks.warn("%s: the provider %q answers %s differently than before although nothing has changed that it was given. Its earlier answers are not used any more; "+
 				"turn them off for good with `sluice config set --path '%s[\"%s\"]' false`", u, pkg, m, incrementalKey, pkg)
 		},
 	}
-	if age := o.Flags.Incremental.MaxAge; age > 0 {
+	if age := o.job.Flags.Incremental.MaxAge; age > 0 {
 		options.Oldest = options.Now.Add(-age)
 	}
 	if share > 0 {
 		options.Sampled = sampler(share)
 	}
 	if a.recorded, err = providers.NewRecordedAnswers(options, encoded); err != nil {
-		o.remarks.warn("the answers that providers gave in earlier runs are not used: %v", err)
+		o.job.remarks.warn("the answers that providers gave in earlier runs are not used: %v", err)
 	}
 	return a, nil
 }

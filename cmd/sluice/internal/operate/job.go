@@ -72,8 +72,8 @@ const minCredential = 8
 // learnCredentials adds the passphrases, keys and tokens that the command itself uses to the secrets: programs and plugins
 // have them in their environment. The name of the project or of the stack is not treated as a secret.
 func (j *Job) learnCredentials() {
-	names := []string{j.Stack.Project.Name, j.Stack.Ref.Name}
-	for _, c := range j.Stack.Credentials() {
+	names := []string{j.Stack.Session.Project.Name, j.Stack.Ref.Name}
+	for _, c := range j.Stack.Session.Credentials() {
 		if len(c) >= minCredential && !slices.Contains(names, c) {
 			j.known.Add(c)
 		}
@@ -105,13 +105,13 @@ func (j *Job) Beforehand(ctx context.Context, f func(context.Context) error) err
 func PluginOptions(j *Job, directory string) host.PluginOptions {
 	s := j.Stack
 	options := host.PluginOptions{
-		Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
-		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
+		Directory: directory, Project: s.Session.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
+		Home: s.Session.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
 		Log: slog.New(j.masks().Handler(j.Terminal.Log.Handler())), NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note,
-		ProjectPlugins: session.ProjectPlugins(s.Project), ProjectPackages: session.ProjectPackages(s.Project), Installer: j.installer, InstallLate: j.Flags.Program.InstallLate,
+		ProjectPlugins: session.ProjectPlugins(s.Session.Project), ProjectPackages: session.ProjectPackages(s.Session.Project), Installer: j.installer, InstallLate: j.Flags.Program.InstallLate,
 		Debug: j.Flags.Program.Debug.Debug, LogFlags: j.Terminal.PluginFlags,
 	}
-	for name, v := range s.Project.RuntimeOptions {
+	for name, v := range s.Session.Project.RuntimeOptions {
 		if !workspace.IsObject(v) {
 			options.RuntimeOptions[name] = workspace.Text(v)
 		}

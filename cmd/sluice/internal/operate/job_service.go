@@ -34,7 +34,7 @@ func newJobPage(o *operation) *jobPage {
 	if s == nil {
 		return nil
 	}
-	return &jobPage{service: s, root: o.Stack.Project.Directory(), positions: map[urn.URN]string{}, mask: o.known.Mask}
+	return &jobPage{service: s, root: o.job.Stack.Session.Project.Directory(), positions: map[urn.URN]string{}, mask: o.job.known.Mask}
 }
 
 // observe processes an event.

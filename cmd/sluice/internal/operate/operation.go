@@ -16,7 +16,7 @@ import (
 
 // operation is a job in progress.
 type operation struct {
-	*Job
+	job        *Job
 	foreground foreground
 	interrupts sluice.Interrupts
 	guard      *interrupts.Guard
@@ -37,7 +37,7 @@ type operation struct {
 
 // lost stops the operation when its lease is lost.
 func (o *operation) lost(err error) {
-	o.foreground.note(o.Terminal.Named(advise.Text(err)))
+	o.foreground.note(o.job.Terminal.Named(advise.Text(err)))
 	o.interrupts.Stop()
 }
 
@@ -52,14 +52,14 @@ func (o *operation) left(now time.Time) string {
 
 // screens reports whether the operation draws on the whole screen and reads keys.
 func (o *operation) screens() bool {
-	return o.Terminal.Drawable() && (o.Flags.Display.Form == flags.Tree || o.Flags.Display.Form == flags.Unset)
+	return o.job.Terminal.Drawable() && (o.job.Flags.Display.Form == flags.Tree || o.job.Flags.Display.Form == flags.Unset)
 }
 
 // isNarrowed reports whether the user has chosen other resources at the question.
-func (o *operation) isNarrowed() bool { return !reflect.DeepEqual(o.given, o.Flags.Targeting) }
+func (o *operation) isNarrowed() bool { return !reflect.DeepEqual(o.given, o.job.Flags.Targeting) }
 
 // asks reports whether a question follows the preview, with saving the plan as one answer.
 func (o *operation) asks() bool {
-	f := o.Flags.Confirmation
-	return o.screens() && o.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.plan == nil
+	f := o.job.Flags.Confirmation
+	return o.screens() && o.job.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.job.plan == nil
 }

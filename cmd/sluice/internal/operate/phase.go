@@ -16,23 +16,23 @@ import (
 // runPhase runs a preview or the operation itself, with its screen and event log. expected is how many resources are
 // expected to change, 0 if that is unknown.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
-	o.learnCredentials()
-	readArchives(ctx, o.Job)
+	o.job.learnCredentials()
+	readArchives(ctx, o.job)
 	started := time.Now()
 	run, err := begin(ctx, o, preview)
 	if err != nil {
 		return nil, err
 	}
-	if page := run.Page(); page != "" && !o.Flags.Display.JSON() {
-		fmt.Fprintf(o.Terminal.Out, "View in the service: %s\n\n", page)
+	if page := run.Page(); page != "" && !o.job.Flags.Display.JSON() {
+		fmt.Fprintf(o.job.Terminal.Out, "View in the service: %s\n\n", page)
 	}
 	result, err := followPhase(ctx, o, run, preview, expected)
-	switch endErr := end(ctx, o.Job, run, preview, started, result, err); {
+	switch endErr := end(ctx, o.job, run, preview, started, result, err); {
 	case endErr == nil:
 	case errors.Is(endErr, backend.ErrUnsaved):
 		return result, errors.Join(err, endErr)
 	default:
-		o.Terminal.Warn("the history of the stack was not written: %v", endErr)
+		o.job.Terminal.Warn("the history of the stack was not written: %v", endErr)
 	}
 	return result, err
 }
@@ -54,25 +54,25 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	}
 	result, runErr := runEngine(ctx, o, run, preview, observe)
 	o.partial = ""
-	if preview && runErr != nil && o.Kind.Partial != nil {
-		o.partial, _ = o.Kind.Partial(result, runErr)
+	if preview && runErr != nil && o.job.Kind.Partial != nil {
+		o.partial, _ = o.job.Kind.Partial(result, runErr)
 	}
-	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
-	log = log.WithAnswers(o.answers.recorded.Reused()).WithDepartures(decisions.ReadDepartures(ctx, o.Stack))
+	log := decisions.Of(o.job.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.job) })
+	log = log.WithAnswers(o.answers.recorded.Reused()).WithDepartures(decisions.ReadDepartures(ctx, o.job.Stack))
 	if !preview {
-		decisions.KeepDepartures(ctx, o.Stack, log)
+		decisions.KeepDepartures(ctx, o.job.Stack, log)
 	}
 	if !preview && runErr != nil {
 		log = log.WithPlanned(o.planned)
 	}
-	o.remarks.noteBuiltins()
+	o.job.remarks.noteBuiltins()
 	closeErr := screen.close(ctx, result, log, runErr, o.partial)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation
 	if preview {
 		note, o.planned = decisions.Preview, log
 	}
-	decisions.Keep(ctx, o.Stack, note, log)
+	decisions.Keep(ctx, o.job.Stack, note, log)
 	if runErr != nil {
 		return result, runErr
 	}
@@ -84,7 +84,7 @@ func runEngine(ctx context.Context, o *operation, phase backend.Run, preview boo
 	if err != nil {
 		return nil, err
 	}
-	fence := sluice.NewFence(o.Stack.State)
+	fence := sluice.NewFence(o.job.Stack.State)
 	options.State = fence
 	o.foreground.setProcesses(fence, closeAll)
 	defer func() {
@@ -92,13 +92,13 @@ func runEngine(ctx context.Context, o *operation, phase backend.Run, preview boo
 		closeAll()
 	}()
 	options.Observe = observe
-	run := o.Kind.Perform
+	run := o.job.Kind.Perform
 	if preview {
-		run = o.Kind.Preview
+		run = o.job.Kind.Preview
 	}
 	engine := sluice.Standard(options)
-	if o.archives != nil {
-		engine.Located.Insert(o.archives.Stage(options.Directory))
+	if o.job.archives != nil {
+		engine.Located.Insert(o.job.archives.Stage(options.Directory))
 	}
 	return run(engine, ctx)
 }

@@ -22,16 +22,16 @@ import (
 // Prepare prepares an operation: it applies and saves the settings of the flags, checks the configuration, opens the
 // secrets and reads the plan.
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
-	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
-	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks(), shown: shown.About(ctx, s)}
-	j.installer = host.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, ""))
-	if err := checkRequiredVersion(s.Project); err != nil {
+	j := &Job{Stack: s, Terminal: s.Session.Terminal, Kind: kind, Flags: f}
+	j.remarks = &remarks{terminal: s.Session.Terminal, masks: j.masks(), shown: shown.About(ctx, s)}
+	j.installer = host.NewInstaller(install.Options{Home: s.Session.Home, LookupEnv: s.Session.Terminal.Lookup}, PluginOptions(j, ""))
+	if err := checkRequiredVersion(s.Session.Project); err != nil {
 		return nil, err
 	}
 	if _, err := f.Policies.Open(host.PluginOptions{}); err != nil {
 		return nil, err // before any effect
 	}
-	if err := f.Settings.Apply(s.Settings, s.Project.Name); err != nil {
+	if err := f.Settings.Apply(s.Settings, s.Session.Project.Name); err != nil {
 		return nil, err
 	}
 	if err := openEnvironments(ctx, j); err != nil {
@@ -75,7 +75,7 @@ func openEnvironments(ctx context.Context, j *Job) error {
 // prepareConfig decrypts and validates the settings, and sets the secrets manager of the stack.
 func prepareConfig(ctx context.Context, j *Job) error {
 	s, f := j.Stack, j.Flags
-	values, missing, err := workspace.Effective(s.Project, s.Settings)
+	values, missing, err := workspace.Effective(s.Session.Project, s.Settings)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func prepareConfig(ctx context.Context, j *Job) error {
 		}
 	}
 	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
-		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {
+		if err := workspace.Validate(ctx, s.Session.Project, s.Name(), values, missing, dec); err != nil {
 			return fmt.Errorf("validating stack config: %w", err) // scripts look for these words
 		}
 		for _, key := range s.Settings.Keys() {
-			if text := s.Project.Undeclared(key); text != "" {
+			if text := s.Session.Project.Undeclared(key); text != "" {
 				j.remarks.warnOnce("%s", text)
 			}
 		}
@@ -107,7 +107,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	if j.secrets != nil {
 		s.State = s.State.WithSecrets(j.secrets)
 	}
-	j.values, j.config = workspace.Recorded(s.Project, s.Settings, values), config
+	j.values, j.config = workspace.Recorded(s.Session.Project, s.Settings, values), config
 	if _, err := keptHistory(j); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func checkRequiredVersion(p *workspace.Project) error {
 // unlockState requests the passphrase of a state that has secrets, before a screen is drawn. A state without secrets needs none. Other errors of
 // the state are left to the operation.
 func unlockState(ctx context.Context, j *Job) error {
-	if !j.Stack.Passphrases.MayAsk() {
+	if !j.Stack.Session.Passphrases.MayAsk() {
 		return nil
 	}
 	if _, err := j.Stack.State.Load(ctx); errors.Is(err, terminal.ErrInterrupted) {
@@ -147,12 +147,12 @@ func unlockState(ctx context.Context, j *Job) error {
 // unlockForSecrets requests the passphrase if the operation will record secrets, according to its preview, before anything is changed. If only a
 // provider makes a secret, the later request takes the terminal from the screen.
 func unlockForSecrets(ctx context.Context, o *operation, previewed *sluice.Result) error {
-	if o.secrets == nil || !o.Stack.Passphrases.MayAsk() {
+	if o.job.secrets == nil || !o.job.Stack.Session.Passphrases.MayAsk() {
 		return nil
 	}
 	for _, s := range previewed.Steps() {
 		if s.New != nil && (s.New.Inputs.HasSecrets() || s.New.Outputs.HasSecrets()) {
-			_, err := o.secrets.Encrypter().Encrypt(ctx, "")
+			_, err := o.job.secrets.Encrypter().Encrypt(ctx, "")
 			return err
 		}
 	}

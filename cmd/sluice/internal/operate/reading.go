@@ -23,12 +23,12 @@ type reading struct {
 
 // newReading returns what an operation reads first, nil if that is not to be found out.
 func newReading(ctx context.Context, o *operation) *reading {
-	if !o.Flags.Program.RefreshesChanged() {
+	if !o.job.Flags.Program.RefreshesChanged() {
 		return nil
 	}
 	r := &reading{only: map[urn.URN]bool{}}
-	if age := o.Flags.Incremental.MaxAge; age > 0 {
-		r.times, r.oldest = readtimes.Of(ctx, o.Stack), time.Now().Add(-age)
+	if age := o.job.Flags.Incremental.MaxAge; age > 0 {
+		r.times, r.oldest = readtimes.Of(ctx, o.job.Stack), time.Now().Add(-age)
 	}
 	return r
 }
@@ -39,19 +39,19 @@ func preview(ctx context.Context, o *operation) (*sluice.Result, error) {
 		return runPhase(ctx, o, true, 0)
 	}
 	// There is only one document, so that nothing may follow from what its preview reads.
-	if err := o.reading.explore(ctx, o, o.Flags.Display.JSON()); err != nil {
+	if err := o.reading.explore(ctx, o, o.job.Flags.Display.JSON()); err != nil {
 		return nil, err
 	}
 	for {
 		result, err := runPhase(ctx, o, true, 0)
-		if err != nil || o.Flags.Display.JSON() {
+		if err != nil || o.job.Flags.Display.JSON() {
 			return result, err
 		}
 		grown := o.reading.add(result.Steps())
 		if grown == 0 {
 			return result, nil
 		}
-		fmt.Fprintf(o.Terminal.Err, "\n%s would also change because of what was read. Another preview reads everything that would change:\n\n", format.Resources(grown))
+		fmt.Fprintf(o.job.Terminal.Err, "\n%s would also change because of what was read. Another preview reads everything that would change:\n\n", format.Resources(grown))
 	}
 }
 
@@ -62,7 +62,7 @@ func (r *reading) explore(ctx context.Context, o *operation, all bool) error {
 		return nil
 	}
 	if o.screens() {
-		fmt.Fprintln(o.Terminal.Err, "Looking for what to read...")
+		fmt.Fprintln(o.job.Terminal.Err, "Looking for what to read...")
 	}
 	for again := true; again; {
 		result, err := survey(ctx, o)
@@ -70,14 +70,14 @@ func (r *reading) explore(ctx context.Context, o *operation, all bool) error {
 		switch {
 		case errors.As(err, &failed) && !failed.Canceled:
 			r.only = nil
-			o.remarks.note("what would change is not known, because a preview without reading failed. So every resource is read")
+			o.job.remarks.note("what would change is not known, because a preview without reading failed. So every resource is read")
 			return nil
 		case err != nil:
 			return err
 		}
 		again = r.add(result.Steps()) > 0 && all
 		if !again {
-			o.remarks.note(r.describe(result.Steps()))
+			o.job.remarks.note(r.describe(result.Steps()))
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func survey(ctx context.Context, o *operation) (*sluice.Result, error) {
 		return nil, err
 	}
 	result, err := runEngine(ctx, o, run, true, func(stages.Event) {})
-	if endErr := end(ctx, o.Job, run, true, started, result, err); endErr != nil {
+	if endErr := end(ctx, o.job, run, true, started, result, err); endErr != nil {
 		err = errors.Join(err, endErr)
 	}
 	return result, err
@@ -206,6 +206,6 @@ func (r *reads) observe(e stages.Event) {
 // keep records when the operation has read resources. It has succeeded, so that what it found is recorded.
 func (r *reads) keep(ctx context.Context, o *operation) {
 	if len(r.steps) > 0 {
-		readtimes.Of(ctx, o.Stack).Keep(ctx, o.Stack, r.steps, r.began, true)
+		readtimes.Of(ctx, o.job.Stack).Keep(ctx, o.job.Stack, r.steps, r.began, true)
 	}
 }

@@ -27,17 +27,17 @@ type report struct {
 
 // newReport begins the report of a phase, nil if none is to be written. d are the options of its screen.
 func newReport(o *operation, preview bool, d display.Options) *report {
-	j, files := o.Job, o.Flags.Reports.Files
+	j, files := o.job, o.job.Flags.Reports.Files
 	if len(files.Paths) == 0 && o.service.SummaryRoom() == 0 && !o.service.Files() {
 		return nil
 	}
 	r := &report{files: files, tell: func(string) {}}
 	r.builder = reports.NewBuilder(reports.Options{
 		Operation: reports.Operation{
-			Kind: j.Kind.Noun, Preview: preview, Project: j.Stack.Project.Name, Stack: j.Stack.Name(), Message: j.Flags.History.Message,
+			Kind: j.Kind.Noun, Preview: preview, Project: j.Stack.Session.Project.Name, Stack: j.Stack.Name(), Message: j.Flags.History.Message,
 			Began: time.Now().UTC(),
 		},
-		Limits: reports.DefaultLimits(), Runtime: j.Stack.Project.Runtime, Failure: d, Mask: j.known.Mask, // even if secrets are shown: a report is for others
+		Limits: reports.DefaultLimits(), Runtime: j.Stack.Session.Project.Runtime, Failure: d, Mask: j.known.Mask, // even if secrets are shown: a report is for others
 	})
 	last := !preview || j.Flags.Confirmation.PreviewOnly || !j.Flags.Confirmation.Yes
 	if last && !j.Flags.Display.JSON() {

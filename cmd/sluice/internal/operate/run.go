@@ -24,7 +24,7 @@ func Run(ctx context.Context, j *Job) error {
 		return err
 	}
 	defer restore()
-	o := &operation{Job: j, given: j.Flags.Targeting}
+	o := &operation{job: j, given: j.Flags.Targeting}
 	o.foreground.terminal = j.Terminal
 	if !o.screens() {
 		o.service = ciservice.From(j.Terminal.Lookup, exec.LookPath)
@@ -63,12 +63,12 @@ func previewOnly(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	o.answers.end(ctx, o.Job)
-	if err := checkNoChanges(o.Job, result); err != nil {
+	o.answers.end(ctx, o.job)
+	if err := checkNoChanges(o.job, result); err != nil {
 		return err
 	}
-	if o.AfterPreview != nil {
-		return o.AfterPreview(ctx, result)
+	if o.job.AfterPreview != nil {
+		return o.job.AfterPreview(ctx, result)
 	}
 	return nil
 }
@@ -76,14 +76,14 @@ func previewOnly(ctx context.Context, o *operation) error {
 // previewAndPerformLocked holds the lock of the stack. While it takes or releases the lock, a signal does not end the process, because the lock would
 // stay.
 func previewAndPerformLocked(ctx context.Context, o *operation) error {
-	lock, err := o.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.Kind.History, OnLost: o.lost})
+	lock, err := o.job.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.job.Kind.History, OnLost: o.lost})
 	if err != nil {
 		return err
 	}
 	o.foreground.setLock(lock)
 	err = previewAndPerform(ctx, o)
 	if unlockErr := lock.Close(); unlockErr != nil {
-		o.Terminal.Warn("the lock of the stack could not be released: %v", unlockErr)
+		o.job.Terminal.Warn("the lock of the stack could not be released: %v", unlockErr)
 	}
 	return err
 }
@@ -98,24 +98,24 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 		return err
 	}
 	o.previewed = nil // nobody browses it any more
-	o.work = estimate.New(estimate.Read(ctx, o.Stack), previewed.Steps(), o.Flags.Run.Workers())
+	o.work = estimate.New(estimate.Read(ctx, o.job.Stack), previewed.Steps(), o.job.Flags.Run.Workers())
 	if err := o.answers.begin(ctx); err != nil {
 		return err
 	}
-	result, err := runPhase(ctx, o, false, countChanging(previewed, o.Kind.History == Refresh().History))
-	o.answers.end(ctx, o.Job)
-	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
-	estimate.Keep(ctx, o.Stack, o.work)
+	result, err := runPhase(ctx, o, false, countChanging(previewed, o.job.Kind.History == Refresh().History))
+	o.answers.end(ctx, o.job)
+	decisions.KeepUnrealized(ctx, o.job.Stack, previewed, result)
+	estimate.Keep(ctx, o.job.Stack, o.work)
 	if err == nil {
 		o.reads.keep(ctx, o)
-		err = checkNoChanges(o.Job, result)
+		err = checkNoChanges(o.job, result)
 	}
-	if o.AfterOperation != nil {
-		switch also := o.AfterOperation(ctx); {
+	if o.job.AfterOperation != nil {
+		switch also := o.job.AfterOperation(ctx); {
 		case err == nil:
 			err = also
 		case also != nil:
-			o.Terminal.Warn("%v", also)
+			o.job.Terminal.Warn("%v", also)
 		}
 	}
 	return err
@@ -123,9 +123,9 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 
 // previewAndConfirm runs the preview and requests a confirmation. It returns the result of the preview, nil if there is to be none.
 func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error) {
-	f := o.Flags
+	f := o.job.Flags
 	if f.Confirmation.SkipPreview {
-		if !f.Confirmation.Yes && o.Terminal.Interactive() {
+		if !f.Confirmation.Yes && o.job.Terminal.Interactive() {
 			if _, err := confirm(ctx, o, nil); err != nil {
 				return nil, err
 			}
@@ -144,15 +144,15 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	}
 	if !f.Confirmation.Yes {
 		if result, err = confirmPreviewed(ctx, o, result); err != nil {
-			o.answers.end(ctx, o.Job)
+			o.answers.end(ctx, o.job)
 			return nil, err
 		}
 	}
 	if o.answers.preview != nil && !result.HasChanges() {
 		o.answers.preview.Complete()
 	}
-	if f.Plan.Strict && o.plan == nil {
-		o.plan = result.Plan
+	if f.Plan.Strict && o.job.plan == nil {
+		o.job.plan = result.Plan
 	}
 	o.forecast = display.NewForecast(result.Steps())
 	return result, nil

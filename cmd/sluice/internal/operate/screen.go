@@ -73,7 +73,7 @@ const tick = 100 * time.Millisecond
 
 // openScreen opens the screen of a phase.
 func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool, expected int) (*screen, error) {
-	j, f := o.Job, o.Flags
+	j, f := o.job, o.job.Flags
 	s := &screen{
 		out: j.Terminal.Styled(), data: j.Terminal.Data(), commands: j.Terminal.Commands(), err: j.Terminal.Err, named: j.Terminal.Named, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
 	}
@@ -127,7 +127,7 @@ func openAutomaticLog(j *Job) *autolog.Log {
 	var l *autolog.Log
 	if err == nil {
 		l, err = autolog.Open(autolog.Options{
-			Home: j.Stack.Home, Stack: j.Stack.Ref.String(), Operation: j.Kind.History, Known: &j.known, Now: time.Now(), Limits: limits,
+			Home: j.Stack.Session.Home, Stack: j.Stack.Ref.String(), Operation: j.Kind.History, Known: &j.known, Now: time.Now(), Limits: limits,
 		})
 	}
 	if err != nil {
@@ -141,19 +141,19 @@ const openDelay = 400 * time.Millisecond
 
 func openView(o *operation, d display.Options) view {
 	if o.service != nil {
-		if d.Job = true; !o.Flags.Confirmation.PreviewOnly { // otherwise only the preview is written
-			if frame := o.service.Frame(o.Terminal.Commands()); frame != nil {
+		if d.Job = true; !o.job.Flags.Confirmation.PreviewOnly { // otherwise only the preview is written
+			if frame := o.service.Frame(o.job.Terminal.Commands()); frame != nil {
 				d.Frame = frame
 			}
 		}
-	} else if o.Terminal.OutTerminal {
-		d.Width = o.Terminal.Width
+	} else if o.job.Terminal.OutTerminal {
+		d.Width = o.job.Terminal.Width
 	}
 	if !o.screens() {
 		d.Legend, d.Hidden, o.explained = !o.explained, true, true
 	}
-	form := o.Flags.Display.Form
-	if form == flags.Unset && o.Terminal.AsPulumi && !o.Terminal.OutTerminal && o.service == nil {
+	form := o.job.Flags.Display.Form
+	if form == flags.Unset && o.job.Terminal.AsPulumi && !o.job.Terminal.OutTerminal && o.service == nil {
 		form = flags.Events // scripts read them
 	}
 	if form == flags.Events {
@@ -161,7 +161,7 @@ func openView(o *operation, d display.Options) view {
 		return display.NewLog(d)
 	}
 	// A preview has no natural order, so it is always a tree.
-	if !d.IsPreview && (form == flags.Log || form == flags.Unset && !o.Terminal.Drawable()) {
+	if !d.IsPreview && (form == flags.Log || form == flags.Unset && !o.job.Terminal.Drawable()) {
 		return display.NewLog(d)
 	}
 	report := display.NewReport(d)
@@ -171,7 +171,7 @@ func openView(o *operation, d display.Options) view {
 	if !o.screens() || d.SuppressProgress {
 		return report
 	}
-	how := live.Options{Terminal: o.Terminal, Interrupt: o.guard.Press, Delay: openDelay}
+	how := live.Options{Terminal: o.job.Terminal, Interrupt: o.guard.Press, Delay: openDelay}
 	if !d.IsPreview {
 		how.Pauser = &o.interrupts
 	}
@@ -189,7 +189,7 @@ func displayOptions(j *Job, preview bool, expected int, forecast *display.Foreca
 	options.Extended = j.Flags.Display.Extended(t.AsPulumi)
 	options.Noun, options.IsRefresh = noun, j.Kind.History == Refresh().History
 	options.Out, options.Color, options.Command = t.Styled(), t.Colored(), t.Command()
-	options.Forecast, options.Runtime = forecast, j.Stack.Project.Runtime
+	options.Forecast, options.Runtime = forecast, j.Stack.Session.Project.Runtime
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
 	} else {

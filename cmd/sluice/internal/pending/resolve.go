@@ -29,7 +29,7 @@ func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers
 	for name, id := range imports {
 		answers.ByURN[name] = stages.CreateResolution{ID: id}
 	}
-	warnOfUnused(s.Terminal, names, func(name string) bool { return !HasCreate(pending, name) })
+	warnOfUnused(s.Session.Terminal, names, func(name string) bool { return !HasCreate(pending, name) })
 	return answers, nil
 }
 
@@ -67,16 +67,16 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 			answers.ByURN[name] = stages.CreateResolution{}
 			left = append(left, format.Printable(name))
 		default:
-			if answers.ByURN[name], err = Ask(ctx, s.Terminal, name); err != nil {
+			if answers.ByURN[name], err = Ask(ctx, s.Session.Terminal, name); err != nil {
 				return answers, err
 			}
 		}
 	}
 	if len(left) > 0 {
-		s.Terminal.Warn("it is not known whether these interrupted creates succeeded; they stay pending:\n    %s\n"+
+		s.Session.Terminal.Warn("it is not known whether these interrupted creates succeeded; they stay pending:\n    %s\n"+
 			"Answer with --import-pending-creates or --clear-pending-creates, or at a terminal without --yes.", strings.Join(left, "\n    "))
 	}
-	warnOfUnused(s.Terminal, names, func(name string) bool { _, unused := imports[name]; return unused })
+	warnOfUnused(s.Session.Terminal, names, func(name string) bool { _, unused := imports[name]; return unused })
 	return answers, nil
 }
 

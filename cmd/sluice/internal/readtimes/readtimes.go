@@ -25,7 +25,7 @@ func Of(ctx context.Context, s *session.Stack) Times {
 	t := Times{at: map[urn.URN]time.Time{}}
 	text, revision, err := session.Sides(ctx, s).ReadSide(ctx, backend.ReadTimes)
 	if err != nil {
-		s.Terminal.Warn("when resources were last read is not known: %v", err)
+		s.Session.Terminal.Warn("when resources were last read is not known: %v", err)
 		return t
 	}
 	t.revision = revision
@@ -70,7 +70,7 @@ func (t Times) Keep(ctx context.Context, s *session.Stack, steps []stages.StepIn
 		_, err = session.Sides(ctx, s).WriteSide(ctx, backend.ReadTimes, text, t.revision)
 	}
 	if err != nil {
-		s.Terminal.Warn("when resources were read was not recorded, so they will be read again: %v", err)
+		s.Session.Terminal.Warn("when resources were read was not recorded, so they will be read again: %v", err)
 	}
 }
 

@@ -21,7 +21,7 @@ func Make(ctx context.Context, in *Session, name, provider string, selectIt bool
 	}
 	fmt.Fprintf(in.Terminal.Out, "Created stack '%s'\n", s.Name())
 	if selectIt {
-		err = s.Selection.Select(s.Ref.String())
+		err = s.Session.Selection.Select(s.Ref.String())
 	}
 	return s, err
 }

@@ -66,7 +66,7 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 		return nil, err
 	}
 	if choice.Disagrees {
-		s.Terminal.Warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
+		s.Session.Terminal.Warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
 			s.Name(), s.Settings.Path)
 	}
 	if choice.Save != nil {
@@ -77,7 +77,7 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 
 // choose returns the manager that the settings name or, if they name none, that of the backend.
 func choose(ctx context.Context, s *Stack, settings secrets.Settings, recorded *state.SecretsProvider) (secrets.Choice, error) {
-	usual := s.Backend.DefaultSecrets(s.Ref)
+	usual := s.Session.Backend.DefaultSecrets(s.Ref)
 	named := settings.Provider != "" && settings.Provider != "default"
 	if usual == nil || named || settings.Salt != "" || recorded != nil && recorded.Type != secrets.TypeService {
 		return secrets.Choose(ctx, settings, recorded, s.Keys())

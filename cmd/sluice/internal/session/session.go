@@ -151,18 +151,18 @@ func (s *Session) Credentials() []string {
 
 // Stack is an opened stack of a project.
 type Stack struct {
-	*Session
+	Session  *Session
 	Ref      backend.Ref
 	State    backend.Stack
 	Settings *workspace.StackFile // nil until they have been read
 }
 
 // Name returns the stack's name as used in the project.
-func (s *Stack) Name() string { return s.NameOf(s.Ref) }
+func (s *Stack) Name() string { return s.Session.NameOf(s.Ref) }
 
 // Notes returns the notes of commands about the stack, which are in the user's own directory.
 func (s *Stack) Notes(ctx context.Context) stateworkspace.Notes {
-	return stateworkspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
+	return stateworkspace.NewNotes(s.Session.Home, s.Session.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
 }
 
 // ReadSettings reads the settings from the file at path or, if path is empty, from the backend, or else from the stack's file. They are empty if
@@ -170,9 +170,9 @@ func (s *Stack) Notes(ctx context.Context) stateworkspace.Notes {
 func (s *Stack) ReadSettings(path string) error {
 	own := path == ""
 	if own {
-		path = s.Project.StackFilePath(s.Ref.Name)
+		path = s.Session.Project.StackFilePath(s.Ref.Name)
 	}
-	file, err := workspace.ReadStackFile(path, s.Project.Name)
+	file, err := workspace.ReadStackFile(path, s.Session.Project.Name)
 	if err == nil && own {
 		file, err = s.orKept(file)
 	}
@@ -180,7 +180,7 @@ func (s *Stack) ReadSettings(path string) error {
 		return err
 	}
 	for _, w := range file.Warnings {
-		s.Terminal.Warn("%s", w)
+		s.Session.Terminal.Warn("%s", w)
 	}
 	s.Settings = file
 	return nil
@@ -203,9 +203,9 @@ func (s *Stack) orKept(file *workspace.StackFile) (*workspace.StackFile, error) 
 		return file, err
 	}
 	if file.Exists() {
-		s.Terminal.Warn("%s is ignored: the settings of this stack are kept in the environment %s of the service", file.Path, environment)
+		s.Session.Terminal.Warn("%s is ignored: the settings of this stack are kept in the environment %s of the service", file.Path, environment)
 	}
-	return workspace.KeptSettings("the environment "+environment+" of the service", s.Project.Name, content)
+	return workspace.KeptSettings("the environment "+environment+" of the service", s.Session.Project.Name, content)
 }
 
 // RecallSettings takes the settings of a stack in a project elsewhere from its last operation (state.md 6.3). It changes no other settings, nor
@@ -218,7 +218,7 @@ func (s *Stack) RecallSettings(ctx context.Context) error {
 	if err != nil || len(updates) == 0 {
 		return err
 	}
-	values, err := workspace.RecordedSettings(s.Project.Name, updates[0].Config)
+	values, err := workspace.RecordedSettings(s.Session.Project.Name, updates[0].Config)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s *Stack) Stamp(ctx context.Context) string {
 }
 
 // Keys returns the source of the passphrase of the stack.
-func (s *Stack) Keys() secrets.Source { return s.Passphrases.For(s.Ref.Project, s.Ref.Name) }
+func (s *Stack) Keys() secrets.Source { return s.Session.Passphrases.For(s.Ref.Project, s.Ref.Name) }
 
 // encryptedIn returns the file with the secrets provider of the stack.
 func (s *Stack) encryptedIn(ctx context.Context) string {

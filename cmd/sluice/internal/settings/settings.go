@@ -31,7 +31,7 @@ type Origin struct {
 
 // Parts returns the parts of an effective setting, or of the part of it at a path, and their places.
 func Parts(s *session.Stack, key workspace.Key, at property.Path, v workspace.Value) (parts []workspace.Part, origins []Origin) {
-	parts = workspace.Parts(s.Project, s.Settings, key, at, v)
+	parts = workspace.Parts(s.Session.Project, s.Settings, key, at, v)
 	for _, part := range parts {
 		origins = append(origins, Origin{part.Path.String(), part.From})
 	}
@@ -75,7 +75,7 @@ func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key
 	}
 	if !how.Plaintext && workspace.LooksSecret(key, text) {
 		return nil, fmt.Errorf("config value for '%s' looks like a secret; rerun with --secret to encrypt it, or --plaintext if you meant to store in plaintext",
-			key.Short(s.Project.Name))
+			key.Short(s.Session.Project.Name))
 	}
 	if how.Type != "" {
 		return workspace.TypedScalar(how.Type, text)
@@ -105,11 +105,11 @@ func Save(ctx context.Context, s *session.Stack, before map[workspace.Key]worksp
 		if was && reflect.DeepEqual(old, values[key]) {
 			continue
 		}
-		if err := s.Project.Check(s.Name(), key, values[key], decrypted); err != nil {
+		if err := s.Session.Project.Check(s.Name(), key, values[key], decrypted); err != nil {
 			return err
 		}
-		if text := s.Project.Undeclared(key); text != "" && !was {
-			s.Terminal.Warn("%s", text)
+		if text := s.Session.Project.Undeclared(key); text != "" && !was {
+			s.Session.Terminal.Warn("%s", text)
 		}
 	}
 	return s.Settings.Save()
@@ -117,7 +117,7 @@ func Save(ctx context.Context, s *session.Stack, before map[workspace.Key]worksp
 
 // Remove removes a setting, or a part of one, from the settings in memory.
 func Remove(s *session.Stack, text string, path bool) error {
-	key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
+	key, err := workspace.ParseSettingKey(text, s.Session.Project.Name, path)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 	if err != nil {
 		return err
 	}
-	return interrupts.Hold(ctx, s.Terminal, []backend.Lockable{s.State}, func(h *interrupts.Holder) error {
+	return interrupts.Hold(ctx, s.Session.Terminal, []backend.Lockable{s.State}, func(h *interrupts.Holder) error {
 		snapshot, err := s.State.LoadSealed(ctx)
 		if err == nil && !anyState {
 			err = s.State.Check(ctx, snapshot)
@@ -49,7 +49,7 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 			snapshot = &state.Snapshot{}
 		}
 		return edit(ctx, &Edit{
-			Terminal: s.Terminal, Holder: h, Flags: f, Ref: s.Ref, Name: s.Name(), Snapshot: snapshot, session: s, stack: s.State,
+			Terminal: s.Session.Terminal, Holder: h, Flags: f, Ref: s.Ref, Name: s.Name(), Snapshot: snapshot, session: s, stack: s.State,
 		})
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // Declarer declares the resources of one program. It is safe for many goroutines.
 type Declarer struct {
-	Inputs
+	in       Inputs
 	siblings map[string]bool // in a component: the logical names of its resources
 }
 
@@ -37,7 +37,7 @@ type Inputs struct {
 
 // New returns a declarer for the resources of a template.
 func New(t *ast.Template, in Inputs) *Declarer {
-	d := &Declarer{Inputs: in, siblings: map[string]bool{}}
+	d := &Declarer{in: in, siblings: map[string]bool{}}
 	if in.Owner.Instance != "" {
 		for _, r := range t.Resources {
 			d.siblings[r.LogicalName()] = true
@@ -48,7 +48,7 @@ func New(t *ast.Template, in Inputs) *Declarer {
 
 // declaration is the declaration of one resource.
 type declaration struct {
-	*Declarer
+	declarer   *Declarer
 	node       *bind.Node
 	typ        check.Type
 	request    *stages.RegisterRequest
@@ -67,10 +67,10 @@ type Declared struct {
 // Declare registers a resource, or reads it, and waits for the answer. If the resource cannot be registered because others were not made,
 // Declare omits it. The error is [syntax.ErrReported].
 func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
-	one := &declaration{Declarer: d, node: n, typ: d.Types[n]}
+	one := &declaration{declarer: d, node: n, typ: d.in.Types[n]}
 	one.begin()
 	failed := one.evaluate()
-	o := &options{evaluator: d.Evaluator, report: d.Report, node: n, schema: one.typ.Schema, request: one.request}
+	o := &options{evaluator: d.in.Evaluator, report: d.in.Report, node: n, schema: one.typ.Schema, request: one.request}
 	if err := o.apply(); failed == nil {
 		failed = err
 	}
@@ -84,14 +84,14 @@ func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
 		}
 	}
 	if failed != nil {
-		unmade := d.Evaluator.MissingFor(n)
+		unmade := d.in.Evaluator.MissingFor(n)
 		omitted := Declared{URN: one.omit(unmade)}
 		if len(unmade) > 0 {
 			return omitted, nil
 		}
 		return Declared{}, failed // a mistake in the program, which the evaluator has reported
 	}
-	d.Declared(one.request.Parent.Child(one.request.Type, one.request.Name), n.Resource)
+	d.in.Declared(one.request.Parent.Child(one.request.Type, one.request.Name), n.Resource)
 	if isRead {
 		return one.read(id)
 	}
@@ -102,7 +102,7 @@ func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
 func (d *declaration) begin() {
 	r := d.node.Resource
 	d.request = &stages.RegisterRequest{
-		Type: urn.Type(d.typ.Token), Name: d.name(), Parent: d.Owner.URN, Aliases: d.olderNames(), Custom: true, AliasSpecs: true,
+		Type: urn.Type(d.typ.Token), Name: d.name(), Parent: d.declarer.in.Owner.URN, Aliases: d.olderNames(), Custom: true, AliasSpecs: true,
 		SupportsResultReporting: true, ImportID: r.Options.Import.Value, PackageRef: d.typ.PackageRef,
 		Package: stages.Package{
 			Name: ast.PackageOf(d.typ.Token), Version: r.Options.Version.Value, DownloadURL: r.Options.PluginDownloadURL.Value,
@@ -121,28 +121,28 @@ func (d *declaration) begin() {
 
 // name returns the name under which the resource is registered. In a component, the instance's name is its prefix.
 func (d *declaration) name() string {
-	if d.Owner.Instance == "" {
+	if d.declarer.in.Owner.Instance == "" {
 		return d.node.Resource.LogicalName()
 	}
-	return d.Owner.Instance + "-" + d.node.Resource.LogicalName()
+	return d.declarer.in.Owner.Instance + "-" + d.node.Resource.LogicalName()
 }
 
 // olderNames returns the name that a component's resource had before the names of instances became prefixes, as an alias. It returns none
 // if another resource of the component has that name now (protocol.md 11.11).
 func (d *declaration) olderNames() []urn.Alias {
-	if d.Owner.Instance == "" || d.siblings[d.name()] {
+	if d.declarer.in.Owner.Instance == "" || d.declarer.siblings[d.name()] {
 		return nil
 	}
-	return []urn.Alias{{URN: d.Owner.URN.Child(urn.Type(d.typ.Token), d.node.Resource.LogicalName())}}
+	return []urn.Alias{{URN: d.declarer.in.Owner.URN.Child(urn.Type(d.typ.Token), d.node.Resource.LogicalName())}}
 }
 
 // omit reports to the engine that the resource is not registered, because others were not made. There are none of them if an expression of
 // the program has failed.
 func (d *declaration) omit(unmade []urn.URN) urn.URN {
-	if parent, ok := d.Evaluator.Unmade(d.node.Resource.Options.Parent); ok {
+	if parent, ok := d.declarer.in.Evaluator.Unmade(d.node.Resource.Options.Parent); ok {
 		d.request.Parent = parent
 	}
-	return d.Monitor.Omit(d.request, unmade)
+	return d.declarer.in.Monitor.Omit(d.request, unmade)
 }
 
 // register registers the resource and waits for its outcome.
@@ -162,8 +162,8 @@ func (d *declaration) register() (Declared, error) {
 		}
 	}
 	req.Dependencies, req.Inputs = values.Sorted(deps), property.NewMap(d.properties)
-	req.Ordered = d.Turn(d.node)
-	reply, err := d.Monitor.Register(d.node.At, req)
+	req.Ordered = d.declarer.in.Turn(d.node)
+	reply, err := d.declarer.in.Monitor.Register(d.node.At, req)
 	if err != nil {
 		return Declared{}, err
 	}
@@ -179,10 +179,10 @@ func (d *declaration) read(id property.Value) (Declared, error) {
 		d.properties[name] = v.DowngradeOutputs()
 	}
 	plain, _ := values.UnmarkDeep(id)
-	reply, err := d.Monitor.Read(d.node.At, &stages.ReadRequest{
+	reply, err := d.declarer.in.Monitor.Read(d.node.At, &stages.ReadRequest{
 		Type: req.Type, Name: req.Name, ID: plain, Parent: req.Parent, Properties: property.NewMap(d.properties),
 		Dependencies: values.Sorted(deps), Provider: req.Provider, Package: req.Package, PackageRef: req.PackageRef,
-		AdditionalSecretOutputs: req.AdditionalSecretOutputs, Ordered: d.Turn(d.node),
+		AdditionalSecretOutputs: req.AdditionalSecretOutputs, Ordered: d.declarer.in.Turn(d.node),
 	})
 	if err != nil {
 		return Declared{}, err
@@ -209,7 +209,7 @@ func (d *declaration) made(reply *stages.RegisterReply, custom bool) Declared {
 	default:
 		made.ID = property.String(reply.ID)
 	}
-	d.Resources.Add(made)
+	d.declarer.in.Resources.Add(made)
 	return Declared{URN: made.URN, Made: made}
 }
 
@@ -241,7 +241,7 @@ func (d *declaration) each(ps []ast.Property) (map[string]property.Value, error)
 	out := map[string]property.Value{}
 	var first error
 	for _, p := range ps {
-		v, err := d.Evaluator.Eval(p.Value)
+		v, err := d.declarer.in.Evaluator.Eval(p.Value)
 		if first == nil {
 			first = err
 		}
@@ -254,7 +254,7 @@ func (d *declaration) each(ps []ast.Property) (map[string]property.Value, error)
 func (d *declaration) whole() (map[string]property.Value, error) {
 	x, s := d.node.Resource.PropertiesExpr, d.typ.Schema
 	out := map[string]property.Value{}
-	v, err := d.Evaluator.Eval(x)
+	v, err := d.declarer.in.Evaluator.Eval(x)
 	if err != nil {
 		return out, err
 	}
@@ -271,7 +271,7 @@ func (d *declaration) whole() (map[string]property.Value, error) {
 			out[name] = secretInput(s, name, marks.Mark(item))
 		}
 	default:
-		return out, d.Report.Fail(x.Range(), "", "the properties of a resource must be an object, not %s", values.Describe(inner))
+		return out, d.declarer.in.Report.Fail(x.Range(), "", "the properties of a resource must be an object, not %s", values.Describe(inner))
 	}
 	return out, nil
 }
@@ -291,9 +291,9 @@ func (d *declaration) identify() (id property.Value, err error) {
 	if r.Get == nil {
 		return d.stackName()
 	}
-	id, err = d.Evaluator.Eval(r.Get.ID)
+	id, err = d.declarer.in.Evaluator.Eval(r.Get.ID)
 	if plain, _ := values.UnmarkDeep(id); err == nil && !plain.IsString() && !plain.IsUnknown() {
-		err = d.Report.Fail(r.Get.ID.Range(), "", "the ID of a resource must be a string, not %s", values.Describe(plain))
+		err = d.declarer.in.Report.Fail(r.Get.ID.Range(), "", "the ID of a resource must be a string, not %s", values.Describe(plain))
 	}
 	state, failed := d.each(r.Get.State)
 	if err == nil {
@@ -311,7 +311,7 @@ func (d *declaration) stackName() (property.Value, error) {
 		d.properties["name"] = name
 	}
 	if plain, _ := values.UnmarkDeep(name); !plain.IsString() && !plain.IsUnknown() {
-		return name, d.Report.Fail(d.node.Resource.PropertiesAt, "", "the name of a stack must be a string, not %s", values.Describe(plain))
+		return name, d.declarer.in.Report.Fail(d.node.Resource.PropertiesAt, "", "the name of a stack must be a string, not %s", values.Describe(plain))
 	}
 	return name, nil
 }
