@@ -2,6 +2,7 @@ package monitor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sourcegraph/conc/pool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -54,6 +56,35 @@ func TestThousandsOfParkedRegistrationsLeaveTheServerResponsive(t *testing.T) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
+}
+
+// The buffers of a Unix socket are small. If both sides stop reading because they cannot write, nothing ever moves again: versions 1.82.1 to 1.84 of gRPC
+// for Go do that, so the server must go on reading whatever the client does.
+func TestAnswersAtOnceToManyRegistrationsOnASocketAllArrive(t *testing.T) {
+	const callers, each = 1000, 5
+	m := &monitortest.Monitor{Run: run()}
+	m.OnRegister = func(_ context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+		return m.Accept(req), nil
+	}
+	at, err := serve(t, m).SocketAddress()
+	require.NoError(t, err)
+	client := pulumirpc.NewResourceMonitorClient(dial(t, at))
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	all := pool.New().WithErrors()
+	for i := range callers {
+		all.Go(func() error {
+			var err error
+			for n := range each {
+				_, failed := client.RegisterResource(ctx, &pulumirpc.RegisterResourceRequest{
+					Type: "test:index:Res", Name: fmt.Sprintf("res-%d-%d", i, n), Custom: true, Object: typical(),
+				})
+				err = errors.Join(err, failed)
+			}
+			return err
+		})
+	}
+	require.NoError(t, all.Wait())
 }
 
 func TestMessagesMayBeLargerThanTheDefaultOfGRPC(t *testing.T) {
