@@ -119,6 +119,8 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		"process preview node wide", "process update node wide", "process preview python wide", "process destroy python wide",
 		"process preview replace thin hub 20ms", "process update replace thin hub 20ms", "process preview nothing yaml", "process update service thin wide 50ms",
 		"process preview yaml", "process update yaml", "process destroy yaml", "process start-up", "process preview same thin wide 10ms", "read a checkpoint",
+		"process preview known thin wide 10ms", "process preview known node wide 10ms", "process up changed thin wide 10ms", "process up one thin wide 10ms",
+		"process preview read thin wide 10ms",
 		"memory at the end of an update wide", "replace a hub, preview hub 20ms", "replace a hub, update hub 20ms",
 	} {
 		require.Contains(t, cases, name)

@@ -3,8 +3,10 @@
 // server of the same program with the same plugin can do little less.
 //
 //	floor [-up] [-delay 10ms] [-profiling PREFIX] <plugin executable> <program executable> [<argument of the program> ...]
+//	floor -bare <program executable> [<argument of the program> ...]
 //
-// In the arguments "{monitor}" stands for the address of the monitor.
+// With -bare there is no plugin: each registration is answered at once with its inputs, so that only the program takes time.
+// // In the arguments "{monitor}" stands for the address of the monitor.
 package main
 
 import (
@@ -36,13 +38,19 @@ const project, stack = "bench", "dev"
 func main() {
 	up := flag.Bool("up", false, "create the resources instead of previewing")
 	delay := flag.Duration("delay", 0, "how long each call of the plugin takes")
+	bare := flag.Bool("bare", false, "answer without a plugin")
 	profiling := flag.String("profiling", "", "write profiles to PREFIX.PID.cpu and PREFIX.PID.mem")
 	flag.Parse()
-	if flag.NArg() < 2 {
+	program := flag.Args()
+	var plugin string
+	if !*bare && len(program) > 0 {
+		plugin, program = program[0], program[1:]
+	}
+	if len(program) == 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	err := profiled(*profiling, func() error { return run(context.Background(), flag.Arg(0), *delay, flag.Args()[1:], !*up) })
+	err := profiled(*profiling, func() error { return run(context.Background(), plugin, *delay, program, !*up) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
@@ -78,20 +86,24 @@ func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GODEBUG=") })
 }
 
+// run runs the program with a monitor in front of a plugin; with no plugin if its name is "".
 func run(ctx context.Context, plugin string, delay time.Duration, program []string, preview bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	provider, stop, err := startPlugin(ctx, plugin, delay)
-	if err != nil {
-		return err
+	m := &monitor{preview: preview}
+	if plugin != "" {
+		provider, stop, err := startPlugin(ctx, plugin, delay)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		m.provider = provider
 	}
-	defer stop()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	server := grpc.NewServer(grpc.MaxConcurrentStreams(math.MaxUint32))
-	m := &monitor{provider: provider, preview: preview}
 	pulumirpc.RegisterResourceMonitorServer(server, m)
 	pulumirpc.RegisterEngineServer(server, &engine{})
 	var serving conc.WaitGroup

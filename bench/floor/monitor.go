@@ -11,7 +11,7 @@ import (
 // monitor passes calls to the plugin.
 type monitor struct {
 	pulumirpc.UnimplementedResourceMonitorServer
-	provider pulumirpc.ResourceProviderClient
+	provider pulumirpc.ResourceProviderClient // nil without a plugin
 	preview  bool
 }
 
@@ -24,6 +24,9 @@ func (m *monitor) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 	u := fmt.Sprintf("urn:pulumi:%s::%s::%s::%s", stack, project, req.GetType(), req.GetName())
 	if !req.GetCustom() {
 		return &pulumirpc.RegisterResourceResponse{Urn: u, Object: req.GetObject()}, nil
+	}
+	if m.provider == nil {
+		return &pulumirpc.RegisterResourceResponse{Urn: u, Id: req.GetName(), Object: req.GetObject()}, nil
 	}
 	checked, err := m.provider.Check(ctx, &pulumirpc.CheckRequest{Urn: u, Name: req.GetName(), Type: req.GetType(), News: req.GetObject()})
 	if err != nil {

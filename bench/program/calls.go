@@ -23,18 +23,19 @@ type caller struct {
 	monitor pulumirpc.ResourceMonitorClient
 	shape   string
 	key     string                   // of the hub; "" if nothing is replaced
+	changed int                      // how many resources have other inputs
 	urns    []func() (string, error) // of the resources; each function waits for the registration
 	waited  []time.Duration          // for the answer of each resource
 }
 
-func withCalls(name string, size int) error {
+func withCalls(name string, size, changed int) error {
 	conn, err := grpc.NewClient("passthrough:///"+os.Getenv("PULUMI_MONITOR"), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
 	c := &caller{
-		monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, key: os.Getenv(shape.EnvKey),
+		monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, key: os.Getenv(shape.EnvKey), changed: changed,
 		urns: make([]func() (string, error), size), waited: make([]time.Duration, size),
 	}
 	ctx := context.Background()
@@ -73,7 +74,7 @@ func (c *caller) register(ctx context.Context, i int) (string, error) {
 	req := &pulumirpc.RegisterResourceRequest{
 		Type: shape.Type, Name: shape.Name(i), Custom: true, AcceptSecrets: true, AcceptResources: true, SupportsPartialValues: true,
 		Object: &structpb.Struct{Fields: map[string]*structpb.Value{
-			"index": structpb.NewNumberValue(float64(i)), "label": structpb.NewStringValue("benchmark"), "enabled": structpb.NewBoolValue(true),
+			"index": structpb.NewNumberValue(float64(i)), "label": structpb.NewStringValue(shape.Label(i, c.changed)), "enabled": structpb.NewBoolValue(true),
 		}},
 	}
 	if on, ok := shape.DependencyOf(c.shape, i); ok {

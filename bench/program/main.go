@@ -31,10 +31,14 @@ func run() error {
 	if size == 0 {
 		return nil // the program itself is not measured
 	}
-	if os.Getenv(shape.EnvClient) == shape.ClientSDK {
-		return withSDK(name, size)
+	changed, err := shape.Changed()
+	if err != nil {
+		return err
 	}
-	return withCalls(name, size)
+	if os.Getenv(shape.EnvClient) == shape.ClientSDK {
+		return withSDK(name, size, changed)
+	}
+	return withCalls(name, size, changed)
 }
 
 func decode(file string) error {
@@ -53,11 +57,11 @@ type thing struct {
 
 // withSDK declares the resources as a user's program does. A resource depends on another through a property, so that
 // the SDK waits for its outputs.
-func withSDK(name string, size int) error {
+func withSDK(name string, size, changed int) error {
 	return pulumi.RunErr(func(ctx *pulumi.Context) error {
 		things := make([]*thing, size)
 		for i := range things {
-			inputs := pulumi.Map{"index": pulumi.Int(i), "label": pulumi.String("benchmark"), "enabled": pulumi.Bool(true)}
+			inputs := pulumi.Map{"index": pulumi.Int(i), "label": pulumi.String(shape.Label(i, changed)), "enabled": pulumi.Bool(true)}
 			var options []pulumi.ResourceOption
 			if on, ok := shape.DependencyOf(name, i); ok {
 				inputs["upstream"] = things[on].ARN

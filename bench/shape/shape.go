@@ -125,6 +125,14 @@ func DependencyOf(name string, i int) (dependency int, ok bool) {
 	return 0, true
 }
 
+// Label returns an input of resource i, if so many resources have changed.
+func Label(i, changed int) string {
+	if i < changed {
+		return "changed"
+	}
+	return "benchmark"
+}
+
 // Name returns the name of resource i.
 func Name(i int) string { return fmt.Sprintf("thing-%05d", i) }
 
@@ -134,6 +142,8 @@ const (
 	EnvSize   = "BENCH_SIZE"
 	EnvClient = "BENCH_CLIENT" // of a program in Go: ClientSDK or ClientThin
 	EnvKey    = "BENCH_KEY"    // of a ClientThin: an input of the hub; a change replaces the hub and all its dependents
+	// EnvChanged is how many resources of a program in Go have other inputs than without it; "" is none.
+	EnvChanged = "BENCH_CHANGED"
 )
 
 // The clients with which a program process calls the monitor.
@@ -152,6 +162,19 @@ const (
 
 // EnvLatencies is the file in which a [ClientThin] writes how many nanoseconds each resource waited for its answer, one in a line.
 const EnvLatencies = "BENCH_LATENCIES"
+
+// Changed returns how many resources a program process declares with other inputs.
+func Changed() (int, error) {
+	text := os.Getenv(EnvChanged)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s must be a number of resources: %w", EnvChanged, err)
+	}
+	return n, nil
+}
 
 // FromEnvironment returns the stack that a program process declares.
 func FromEnvironment() (name string, size int, err error) {

@@ -146,7 +146,7 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 		if err := p.displays(ctx, r, size); err != nil {
 			return err
 		}
-		if err := errors.Join(p.slow(ctx, r, size), p.updatesAtService(ctx, r, size)); err != nil {
+		if err := errors.Join(p.slow(ctx, r, size), p.reuse(ctx, r, size), p.updatesAtService(ctx, r, size)); err != nil {
 			return err
 		}
 	}

@@ -129,6 +129,7 @@ type load struct {
 	shape, client string
 	size          int
 	key           string // see [shape.EnvKey]
+	changed       int    // see [shape.EnvChanged]
 }
 
 // name returns the name of a stack for the load.
@@ -140,7 +141,14 @@ func (b *workbench) environment(l load) []string {
 		"PULUMI_HOME="+filepath.Join(b.directory, "home"),
 		"PULUMI_BACKEND_URL=file://"+filepath.ToSlash(filepath.Join(b.directory, "state")),
 		"PULUMI_CONFIG_PASSPHRASE=benchmark", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_STACK=",
-		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, shape.EnvKey+"="+l.key, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
+		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, shape.EnvKey+"="+l.key, fmt.Sprintf("%s=%d", shape.EnvSize, l.size),
+		fmt.Sprintf("%s=%d", shape.EnvChanged, l.changed))
+}
+
+// installed returns an environment in which the plugin is not on PATH but in the plugin folder of a home of its own: answers of other plugins are
+// not used again.
+func (b *workbench) installed(l load) []string {
+	return append(b.environment(l), "PATH="+os.Getenv("PATH"), "PULUMI_HOME="+filepath.Join(b.directory, "home-installed"))
 }
 
 // tool is a program that is measured.
@@ -226,6 +234,11 @@ func (b *workbench) floor(l load, preview bool, delay time.Duration) probe {
 	}
 	args = append(args, b.executable("pulumi-resource-simple"))
 	return b.timing(l, b.tool("floor"), append(args, frontOf(l.client).alone(b, preview)...)...)
+}
+
+// alone returns a probe of a program with a monitor that answers each registration at once.
+func (b *workbench) alone(l load, preview bool) probe {
+	return b.timing(l, b.tool("floor"), append([]string{"-bare"}, frontOf(l.client).alone(b, preview)...)...)
 }
 
 // yardstick returns the floor as the contender with which others are compared. Where it cannot run the program it runs a thin one with as many

@@ -4,18 +4,21 @@ import "slices"
 
 // The subjects that others are compared with, besides [Floor].
 const (
-	Channels  = "channels"   // the engine's steps without an engine, in process
-	FloorThin = "floor-thin" // the floor with as many resources of a thin program, where it cannot run the program itself
-	Empty     = "empty"      // a process that does nothing
-	Decoder   = "json"       // encoding/json, for the same file
-	Files     = "files"      // the same with the state in a folder
-	Undrawn   = "undrawn"    // the same without a display
+	Channels  = "channels"    // the engine's steps without an engine, in process
+	FloorThin = "floor-thin"  // the floor with as many resources of a thin program, where it cannot run the program itself
+	Empty     = "empty"       // a process that does nothing
+	Decoder   = "json"        // encoding/json, for the same file
+	Files     = "files"       // the same with the state in a folder
+	Undrawn   = "undrawn"     // the same without a display
+	Alone     = "alone"       // the program with a monitor that answers at once
+	Again     = "asked again" // the same without answers of before
+	All       = "all read"    // the same, but everything is read
 	Destroy   = "destroy of the same"
 )
 
 // baselines are the subjects that others can be compared with, the best first. Each is on every machine.
 func baselines() []string {
-	return []string{Floor, Channels, Files, Undrawn, FloorThin, Decoder, Empty, Destroy}
+	return []string{Floor, Channels, Files, Undrawn, Alone, Again, All, FloorThin, Decoder, Empty, Destroy}
 }
 
 // Baseline returns the subject with which the others of a case are compared, "" if the case has none.
