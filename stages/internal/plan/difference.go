@@ -55,6 +55,3 @@ func set[S ~string](list []S) map[S]bool {
 	}
 	return m
 }
-
-// bracedLimit is the length up to which a message shows a value.
-const bracedLimit = 200

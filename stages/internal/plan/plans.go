@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -22,15 +21,14 @@ import (
 // Plans are the update plans of a run (steps.md 12): the one that restricts it, and the one that it makes. Build writes them while
 // the pipeline runs, and the end phase afterwards; only the outputs have many writers.
 type Plans struct {
-	control     *control.Control
-	rooms       *rooms.Rooms
-	entropy     []byte
-	seeds       func(urn.URN) []byte // of earlier runs; nil if there are none
-	showSecrets bool
+	control *control.Control
+	rooms   *rooms.Rooms
+	entropy []byte
+	seeds   func(urn.URN) []byte // of earlier runs; nil if there are none
+	wording wording
 
-	held *state.Plan // nil allows everything
-	// left are the planned steps that have not been matched, by the URN of the resource in the plan.
-	left map[urn.URN][]string
+	held   *state.Plan // nil allows everything
+	ledger ledger      // of the steps that are held to it
 
 	making bool
 	goals  map[urn.URN]*state.PlannedResource
@@ -52,19 +50,13 @@ type plannedStep struct {
 }
 
 func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
-	p := &Plans{
-		control: c, rooms: b, entropy: s.Entropy, seeds: s.Seeds, showSecrets: s.ShowSecrets,
-		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
+	return &Plans{
+		control: c, rooms: b, entropy: s.Entropy, seeds: s.Seeds, wording: wording{s.ShowSecrets},
+		held: s.Plan, ledger: newLedger(s.Plan, b), making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
 		uncertain: map[urn.URN]bool{},
 		certain:   map[urn.URN]bool{},
 	}
-	if s.Plan != nil {
-		for u, r := range s.Plan.Resources {
-			p.left[u] = r.Ops
-		}
-	}
-	return p
 }
 
 // SeedFor returns the random seed of a registration's Checks: that of the plan, so that random values are those of the preview,
@@ -101,14 +93,14 @@ func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 		p.goals[d.URN] = &state.PlannedResource{Goal: plannedGoal(d, p.plannedInputs(d)), Seed: p.SeedFor(d.URN)}
 	}
 	if d.Origin == stages.FromImport && len(steps) == 0 {
-		p.consumeSame(d.URN)
+		p.ledger.consumeSame(d.URN)
 	}
 	for i, s := range steps {
 		of, ok := plannedAs(d, s)
 		if !ok {
 			continue
 		}
-		if v := p.consume(of, s, d.Reason); v != nil {
+		if v := p.ledger.consume(of, s, d.Reason); v != nil {
 			return p.control.Bail(d.Located, 0, v)
 		}
 		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
@@ -166,7 +158,7 @@ func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*st
 		all = append(all, deletes[id])
 	}
 	for i, s := range all {
-		if v := p.consume(s.URN, s, s.Reason); v != nil {
+		if v := p.ledger.consume(s.URN, s, s.Reason); v != nil {
 			_ = p.control.Bail(stages.Located{URN: s.URN}, 0, v)
 			return false
 		}
@@ -209,51 +201,6 @@ func (p *Plans) Planned() map[urn.URN]*state.PlannedResource {
 		planned.Uncertain = p.uncertain[u] && slices.ContainsFunc(planned.Ops, replaces)
 	}
 	return p.goals
-}
-
-// braced returns a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for an unknown one.
-func (p *Plans) braced(v property.Value) string {
-	text := p.bracedValue(v)
-	if len(text) > bracedLimit {
-		return strings.ToValidUTF8(text[:bracedLimit], "") + "…}"
-	}
-	return text
-}
-
-func (p *Plans) bracedValue(v property.Value) string {
-	switch {
-	case v.IsUnknown():
-		return "output<string>{}"
-	case v.IsSecret() && p.showSecrets:
-		return p.bracedValue(v.AsSecret())
-	case v.IsSecret():
-		return "{[secret]}"
-	case v.IsArray():
-		var parts []string
-		for _, e := range v.AsArray().All() {
-			parts = append(parts, p.bracedValue(e))
-		}
-		return "{[" + strings.Join(parts, " ") + "]}"
-	case v.IsMap():
-		var parts []string
-		for name, e := range v.AsMap().All() {
-			parts = append(parts, name+":"+p.bracedValue(e))
-		}
-		return "{map[" + strings.Join(parts, " ") + "]}"
-	case v.IsString():
-		return "{" + v.AsString() + "}"
-	case v.IsNumber():
-		return fmt.Sprintf("{%v}", v.AsNumber())
-	case v.IsBool():
-		return fmt.Sprintf("{%v}", v.AsBool())
-	case v.IsAsset():
-		return "{asset " + v.AsAsset().Hash + "}"
-	case v.IsArchive():
-		return "{archive " + v.AsArchive().Hash + "}"
-	case v.IsReference():
-		return fmt.Sprintf("{%v}", v.AsReference().URN)
-	}
-	return "{<nil>}"
 }
 
 // dependsOnUnknown reports whether the step for the resource of a registration is uncertain in the preview, because of unknown
@@ -365,7 +312,7 @@ func (p *Plans) violationOf(c stages.Checked) *stages.PlanViolation {
 	}
 	d := changedOption(goal, c.Goal)
 	if d == nil {
-		d = p.changedProperties(p.formerInputs(c), c.Accepted, goal.Inputs)
+		d = p.wording.changedProperties(p.formerInputs(c), c.Accepted, goal.Inputs)
 	}
 	if d == nil {
 		d = changedPropertyDependencies(goal, c.Goal)
@@ -468,193 +415,11 @@ func (p *Plans) HoldOutputs(s *stages.Decision, outputs property.Map) *stages.Pl
 			Now: "the program registers outputs of it",
 		}
 	}
-	d := p.changedProperties(p.rooms.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
+	d := p.wording.changedProperties(p.rooms.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
 	if d == nil {
 		return nil
 	}
 	return &stages.PlanViolation{URN: u, Rule: "resource violates plan: " + d.text, Planned: "outputs: " + d.planned, Now: "outputs: " + d.now}
-}
-
-func orNothing(ops []string) string {
-	if len(ops) == 0 {
-		return "nothing"
-	}
-	return strings.Join(ops, ", then ")
-}
-
-// changedProperties returns the properties that change otherwise than planned (steps.md 12.3), nil if there are none.
-func (p *Plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
-	names := map[string]bool{}
-	for _, m := range []property.Map{former, now, plan.Adds, plan.Updates} {
-		for _, name := range m.Names() {
-			names[name] = true
-		}
-	}
-	for _, name := range plan.Deletes {
-		names[name] = true
-	}
-	var texts, planned, actual []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		c := propertyChange{was: former.At(name), is: now.At(name)}
-		c.plan(name, plan)
-		if c.isPlanned() {
-			continue
-		}
-		texts = append(texts, c.planned+c.actual()+name+p.sides(c))
-		planned = append(planned, "`"+name+"` "+p.plannedSide(c))
-		actual = append(actual, "`"+name+"` "+p.actualSide(c))
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	slices.Sort(texts)
-	return &difference{
-		text: "properties changed: " + strings.Join(texts, ", "), planned: strings.Join(planned, ", "), now: strings.Join(actual, ", "),
-	}
-}
-
-// sides are the values of a violation: [planned!=actual].
-func (p *Plans) sides(c propertyChange) string {
-	var values []string
-	for _, v := range []property.Value{c.expected, c.is} {
-		if !v.IsNull() {
-			values = append(values, p.braced(v))
-		}
-	}
-	if len(values) == 0 {
-		return ""
-	}
-	return "[" + strings.Join(values, "!=") + "]"
-}
-
-func (p *Plans) plannedSide(c propertyChange) string {
-	switch {
-	case c.planned == propertyDeleted:
-		return "is deleted"
-	case c.planned == propertySame && c.was.IsNull():
-		return "is not set"
-	case c.planned == propertySame:
-		return "stays " + p.braced(c.was)
-	}
-	return "becomes " + p.braced(c.expected)
-}
-
-func (p *Plans) actualSide(c propertyChange) string {
-	if c.is.IsNull() {
-		return "is not set"
-	}
-	return "is " + p.braced(c.is)
-}
-
-// isUncertain reports whether a planned replacement may turn out to be unnecessary. Pulumi's plans do not record that, but have the
-// values that were unknown.
-func (p *Plans) isUncertain(u urn.URN) bool {
-	r := p.held.Resources[u]
-	return r.Uncertain || r.Goal != nil && (r.Goal.Inputs.Adds.HasUnknowns() || r.Goal.Inputs.Updates.HasUnknowns())
-}
-
-// stepFor returns the place of the planned step that an actual step may replace, among the steps of a resource that are left; false
-// if there is none. It is the next one, with two exceptions. The delete of an old copy may come before or after the steps of the
-// resource's registration: nothing orders them. And if the replacement of the resource is uncertain, it may be replaced for a
-// reason of its own, in another order, and the object may be deleted because it is not declared any more, or as the old copy that
-// it was before.
-func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
-	left := p.left[of]
-	if !p.isUncertain(of) {
-		i := p.nextFor(of, d)
-		return i, allows(left[i], d.Op) || isOldCopy(d.Old) && deletes(left[i]) && deletes(string(d.Op))
-	}
-	i := placeFor(left, d.Op)
-	if i < 0 && d.Op == stages.OpDelete && p.held.Resources[of].Goal == nil {
-		i = slices.Index(left, string(stages.OpDeleteReplaced))
-	}
-	if i < 0 && d.Op == stages.OpDeleteReplaced {
-		i = slices.Index(left, string(stages.OpDelete))
-	}
-	return max(i, 0), i >= 0
-}
-
-// nextFor returns the place of the next planned step of the resource itself, or of one of its recorded old copies.
-func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
-	left := p.left[of]
-	if isOldCopy(d.Old) { // one of several may be discarded, because it was only read
-		if i := slices.Index(left, string(d.Op)); i >= 0 {
-			return i
-		}
-		return max(slices.IndexFunc(left, deletes), 0)
-	}
-	copies := 0
-	for _, r := range p.rooms.Base.All[of] {
-		if r.Delete {
-			copies++
-		}
-	}
-	last := 0
-	for last < min(copies, len(left)-1) && deletes(left[last]) {
-		last++
-	}
-	if i := placeFor(left[:last+1], d.Op); i >= 0 {
-		return i
-	}
-	return last
-}
-
-// placeFor returns the first of the planned steps that an actual step may replace, or -1. A step of its own kind comes first, and
-// one that deletes comes last: it may be the step of an old copy.
-func placeFor(planned []string, actual stages.Op) int {
-	if i := slices.Index(planned, string(actual)); i >= 0 {
-		return i
-	}
-	if i := slices.IndexFunc(planned, func(p string) bool { return allows(p, actual) && !deletes(p) }); i >= 0 {
-		return i
-	}
-	return slices.IndexFunc(planned, func(p string) bool { return allows(p, actual) })
-}
-
-func isOldCopy(r *state.Resource) bool { return r != nil && r.Delete }
-
-// consumeSame consumes the next planned step of an imported resource if the imported object is as declared: that needs no step. A
-// planned delete stays: it may be that of the object that the import replaced.
-func (p *Plans) consumeSame(u urn.URN) {
-	if left := p.left[u]; len(left) > 0 && !deletes(left[0]) && allows(left[0], stages.OpSame) {
-		p.left[u] = left[1:]
-	}
-}
-
-// consume removes the next planned step of a resource from the list. It returns the violation if the actual step is not allowed in
-// its place; the planned one is consumed all the same. why is the reason if the step has none of its own.
-func (p *Plans) consume(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
-	if p.held == nil {
-		return nil
-	}
-	if s.Reason.Kind != stages.ReasonNone {
-		why = s.Reason
-	}
-	v := &stages.PlanViolation{URN: of, Now: string(s.Op)}
-	if text := why.String(); text != "" {
-		v.Now += " " + text
-	}
-	left, known := p.left[of]
-	switch {
-	case !known && s.Op == stages.OpSame:
-		return nil
-	case !known:
-		v.Rule = fmt.Sprintf("%v is not allowed by the plan: no steps were expected for this resource", s.Op)
-		v.Planned = "nothing: the plan does not name the resource"
-		return v
-	case len(left) == 0:
-		v.Rule = fmt.Sprintf("%v is not allowed by the plan: no more steps were expected for this resource", s.Op)
-		v.Planned = orNothing(p.held.Resources[of].Ops) + ", and no more"
-		return v
-	}
-	i, ok := p.stepFor(of, s)
-	p.left[of] = slices.Concat(left[:i], left[i+1:])
-	if ok {
-		return nil
-	}
-	v.Rule = fmt.Sprintf("%v is not allowed by the plan: this resource is constrained to %v", s.Op, left[i])
-	v.Planned = orNothing(p.held.Resources[of].Ops)
-	return v
 }
 
 // HoldAnew is HoldToPlan for a member of a closure, deleted by a delete-before-replace, that the program declares again.
@@ -668,34 +433,13 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 	return nil
 }
 
-// mayBeLeftOver reports whether the remaining planned steps of a resource are those of an uncertain replacement that turned out to
-// be unnecessary. A resource that was to be declared must have been declared.
-func (p *Plans) mayBeLeftOver(u urn.URN) bool {
-	r, left := p.held.Resources[u], p.left[u]
-	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
-		return false
-	}
-	return !slices.ContainsFunc(left, func(planned string) bool { return !replaces(planned) })
-}
-
 // CheckPlanFulfilled reports the planned steps that did not happen, once everything else has succeeded (steps.md 12.5). The delete
 // of a resource that does not exist any more counts as unnecessary.
 func (p *Plans) CheckPlanFulfilled() {
 	if p.held == nil || p.control.IsHalted() || p.control.HasFailed() {
 		return
 	}
-	for _, u := range slices.Sorted(maps.Keys(p.left)) {
-		left := p.left[u]
-		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(p.rooms.Base.All[u]) == 0 || p.mayBeLeftOver(u) {
-			continue
-		}
-		v := &stages.PlanViolation{
-			URN: u, Rule: fmt.Sprintf("expected resource operations for %v but none were seen", u),
-			Planned: orNothing(p.held.Resources[u].Ops), Now: "nothing more happened to the resource",
-		}
-		if len(left) == len(p.held.Resources[u].Ops) {
-			v.Now = "nothing happened to the resource"
-		}
-		p.control.Fail(0, u, stages.CodeFailed, v)
+	for _, v := range p.ledger.open() {
+		p.control.Fail(0, v.URN, stages.CodeFailed, v)
 	}
 }

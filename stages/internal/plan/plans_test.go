@@ -128,7 +128,7 @@ func TestPropertiesThatChangeOtherwiseThanPlannedAreNamed(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := p.changedProperties(object(c.former), object(c.now), c.plan)
+			d := p.wording.changedProperties(object(c.former), object(c.now), c.plan)
 			if c.want == "" {
 				require.Nil(t, d)
 				return
@@ -147,12 +147,12 @@ func TestSetsDifferByTheirMembersAlone(t *testing.T) {
 
 func TestViolationsShowNoSecretsUnlessAsked(t *testing.T) {
 	nested := property.Of(object(values{"in": property.ArrayOf(property.Secret(property.String("hunter2")))}))
-	require.Equal(t, "{map[in:{[{[secret]}]}]}", newPlans(t, stages.Settings{}).braced(nested))
-	require.Equal(t, "{map[in:{[{hunter2}]}]}", newPlans(t, stages.Settings{ShowSecrets: true}).braced(nested))
+	require.Equal(t, "{map[in:{[{[secret]}]}]}", wording{}.braced(nested))
+	require.Equal(t, "{map[in:{[{hunter2}]}]}", wording{showSecrets: true}.braced(nested))
 }
 
 func TestViolationsShowTheBeginningOfLongValues(t *testing.T) {
-	text := newPlans(t, stages.Settings{}).braced(property.String(strings.Repeat("é", 200)))
+	text := wording{}.braced(property.String(strings.Repeat("é", 200)))
 	require.True(t, utf8.ValidString(text))
 	require.LessOrEqual(t, len(text), bracedLimit+len("…}"))
 	require.True(t, strings.HasSuffix(text, "…}"))
