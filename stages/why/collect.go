@@ -149,7 +149,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 			d.Position = place.Position
 		}
 	}
-	e := evidence{collector: c, step: s, decision: &d}
+	e := evidence{collector: c, step: s, decision: &d, origins: origins{c, s, d.URN}}
 	e.gather()
 	return d
 }
