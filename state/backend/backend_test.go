@@ -20,8 +20,11 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/scratch"
 	"github.com/sluice-iac/sluice/urn"
 )
+
+func TestMain(m *testing.M) { os.Exit(scratch.Run(m)) }
 
 // fixture is a store in a temporary directory, with a clock that ticks.
 type fixture struct {

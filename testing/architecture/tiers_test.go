@@ -22,6 +22,7 @@ var asking = map[string]string{
 	"source/nodejs/program_test.go TestMain":                                    "it installs, for tests that say so",
 	"source/python/program_test.go TestMain":                                    "it installs, for tests that say so",
 	"cmd/sluice/examples_test.go TestExamples":                                  "each script says so",
+	"testing/scratch/scratch.go Run":                                            "the tests are the same, and their files are elsewhere",
 	"testing/modelcheck/modelcheck_test.go TestEverySmallScheduleKeepsTheRules": "the slow tier skips it",
 }
 

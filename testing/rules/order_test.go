@@ -149,6 +149,42 @@ func TestWhatIsDeletedFirstWaitsForWhatGoesWithAnother(t *testing.T) {
 	}
 }
 
+// What is renamed and deleted first is deleted with another one if it depends on that, and made again after that.
+func TestWhatIsRenamedAndDeletedFirstIsMadeAgainAfterItsDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKitWith(t, slow())
+		k.up(program(func(s *script) { s.thing("b", in{"dbr": 1}, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
+		k.comesAfterDelete("b", "create now", "delete a")
+		r := k.up(program(atOnce(
+			func(s *script) { s.thing("a", in{"dbr": 2}) },
+			func(s *script) { s.thing("now", in{"dbr": 2}, alias(urn.Alias{Name: "b"})) },
+		)))
+		require.ElementsMatch(t, []string{"delete b", "delete a", "create a", "create now"}, r.changed())
+		require.ElementsMatch(t, []string{"a", "now"}, k.names())
+	})
+}
+
+// A resource that is deleted first takes a new name. What is replaced with that name, of which there is an old copy only, does not depend on the
+// resource. If it is deleted with another one, the resource waits for that nevertheless.
+func TestWhatTakesANameIsDeletedAfterWhatIsReplacedWithThatName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKitWith(t, slow())
+		k.up(program(func(s *script) {
+			c := s.thing("c", in{"dbr": 1})
+			s.thing("x", nil, replaceWith(s.thing("now", nil), c))
+			s.thing("before", in{"dbr": 1})
+		}))
+		k.change("now", func(r *state.Resource) { r.Delete = true })
+		k.comesAfterDelete("x", "delete c", "delete before")
+		r := k.up(program(atOnce(
+			func(s *script) { s.thing("c", in{"dbr": 2}) },
+			func(s *script) { s.thing("now", in{"dbr": 2}, alias(urn.Alias{Name: "before"})) },
+		)))
+		require.ElementsMatch(t, []string{"delete x", "delete c", "create c", "delete before", "create now", "delete now"}, r.changed())
+		require.ElementsMatch(t, []string{"c", "now"}, k.names())
+	})
+}
+
 // References with the old name of a provider lead to the one that this run has registered (steps.md 2.5).
 func TestARenamedProviderServesWhatIsRecordedUnderItsOldName(t *testing.T) {
 	k := newKit(t)

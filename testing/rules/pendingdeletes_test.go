@@ -89,3 +89,48 @@ func TestADeleteThatMayHaveBeenDoneIsNotRepeatedInTheSameRun(t *testing.T) {
 	require.Equal(t, state.Deleting, pending[0].Type)
 	require.Equal(t, urnOf("b"), pending[0].Resource.URN)
 }
+
+// A destroy that runs its program replaces a provider whose old object is deleted first, and with it what uses it. A delete whose outcome nobody knows
+// is not begun again at the end, where a destroy deletes what is left, and what the object depends on stays.
+func TestADestroyDoesNotRepeatADeleteThatMayHaveBeenDone(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "b", Err: &providers.UncertainError{Err: errRefused, Lost: true}, Update: true})
+	declare := func(region int) source.Func {
+		return program(func(s *script) {
+			a := s.thing("a", nil)
+			s.thing("other", nil)
+			_, ref := s.provider("prov", in{"dbrRegion": region})
+			s.thing("b", nil, via(ref), dependsOn(a))
+		})
+	}
+	k.up(declare(1))
+	k.options.RunProgram, k.options.ContinueOnError = true, true
+	r := k.try(sluice.Destroy, declare(2))
+	r.requireFailure("refused")
+	require.Equal(t, []string{"delete b", "delete other"}, r.changed())
+	require.ElementsMatch(t, []string{"a", "prov", "b"}, k.names())
+	pending := r.snapshot.Pending
+	require.Len(t, pending, 1)
+	require.Equal(t, state.Deleting, pending[0].Type)
+	require.Equal(t, urnOf("b"), pending[0].Resource.URN)
+}
+
+// A read concerns another object than the one whose delete has an unknown outcome, so that it takes the name. That object stays recorded, and its
+// delete pending.
+func TestAReadTakesTheNameOfWhatMayBeDeleted(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "b", Err: &providers.UncertainError{Err: errRefused, Lost: true}, Update: true})
+	k.options.ContinueOnError = true
+	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
+	made := k.recorded("b").ID
+	k.exists("x", nil)
+	var read *stages.RegisterReply
+	r := k.fails(program(func(s *script) {
+		s.thing("a", in{"dbr": 2})
+		read = s.read("b", "x")
+	}), "refused")
+	require.Equal(t, "x", read.ID)
+	require.Equal(t, []string{"delete b"}, r.changed())
+	require.Equal(t, []string{"a", "b", "b (delete)"}, k.names())
+	require.Equal(t, made, k.all("b")[1].ID)
+	require.Len(t, r.snapshot.Pending, 1)
+	require.Equal(t, state.Deleting, r.snapshot.Pending[0].Type)
+}

@@ -351,18 +351,7 @@ func (b *workbench) front(ctx context.Context, f front) error {
 			return err
 		}
 	}
-	in := func(name string, args ...string) error {
-		cmd := b.started(ctx, name, args...)
-		if filepath.Base(name) != name {
-			cmd = b.started(ctx, filepath.Join(directory, name), args...)
-		}
-		cmd.Dir = directory
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("installing the dependencies of a program for %s: %s %s: %w\n%s", f.client, name, strings.Join(args, " "), err, out)
-		}
-		return nil
-	}
-	return f.install(ctx, in, sdk)
+	return f.link(ctx, b, directory)
 }
 
 // pulumi returns a probe of Pulumi's command line on a stack of its own.

@@ -18,9 +18,12 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/testing/scratch"
 	"github.com/sluice-iac/sluice/testing/servicetest"
 	"github.com/sluice-iac/sluice/urn"
 )
+
+func TestMain(m *testing.M) { os.Exit(scratch.Run(m)) }
 
 // open returns a service, and a backend that uses it.
 func open(t *testing.T, can servicetest.Options, change func(*Options)) (*servicetest.Server, *Backend) {

@@ -23,7 +23,7 @@ func main() {
 	pulumi.Run(func(ctx *pulumi.Context) error {
 		size := config.Get(ctx, "size")
 		var wg sync.WaitGroup
-		for i := range 12 {
+		for i := range 26 {
 			wg.Go(func() { group(ctx, i, size) })
 		}
 		wg.Wait()
