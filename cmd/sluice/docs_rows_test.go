@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -90,6 +92,31 @@ func rowsOf(t *testing.T, path string, sections ...string) []string {
 	}
 	require.NotEmpty(t, out)
 	return out
+}
+
+// TestEveryCommandOfPulumiIsRun finds a script that runs each command that Pulumi and sluice have, by one of its names.
+func TestEveryCommandOfPulumiIsRun(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	require.NoError(t, filepath.WalkDir("testdata", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		_, _ = all.Write(text) // never fails
+		return err
+	}))
+	for _, c := range peerCommands(t) {
+		if c.path == "pulumi" || ownCommand(c.path) == nil {
+			continue
+		}
+		words := strings.Fields(c.path)
+		last := append([]string{words[len(words)-1]}, c.aliases...)
+		words[len(words)-1] = "(?:" + strings.Join(last, "|") + ")"
+		if !regexp.MustCompile(`\b(?:sluice|pulumi) (?:-C \S+ )?` + strings.Join(words, " ") + `\b`).MatchString(all.String()) {
+			t.Errorf("no script runs `sluice %s`", c.path)
+		}
+	}
 }
 
 // TestWhatIsNotThereIsRefused gives sluice each command and flag that only Pulumi has. It is a wrong call, which has no effect.
