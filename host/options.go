@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/convert"
+	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/source/tooling"
@@ -120,6 +121,9 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	if err != nil {
 		return nil, fmt.Errorf("plugin %q: %w", w.Name, err)
 	}
+	if err := engine.Require(filepath.Join(w.Directory, plugin.PluginManifest), m.RequiredVersion); err != nil {
+		return nil, fmt.Errorf("plugin %q: %w", w.Name, err)
+	}
 	if m.Runtime.Name == "yaml" && o.Debug.Named(w.Name, filepath.Base(w.Directory)) {
 		return nil, tooling.NoPluginDebugger(w.Name, "it is written in YAML, which has no debugger")
 	}
@@ -138,6 +142,9 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *tooling.Foreground) error {
 	m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
 	if err != nil {
+		return err
+	}
+	if err := engine.Require(filepath.Join(w.Directory, plugin.Manifest(w.Kind)), m.RequiredVersion); err != nil {
 		return err
 	}
 	_, err = runtimes.StartPlugin(ctx, m.Project(w.Directory), tooling.PluginCommand{

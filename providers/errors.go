@@ -31,6 +31,15 @@ func (e *InitError) Error() string {
 
 func (e *InitError) Unwrap() error { return e.Err }
 
+// AwaitError wraps the error of a Create or Update that a provider has begun and could not wait for. Nothing is to be recorded (protocol.md 3.7).
+type AwaitError struct{ Err error }
+
+func (e *AwaitError) Error() string {
+	return e.Err.Error() + ": the provider did not wait for the end of the operation; run the same command again when it has ended"
+}
+
+func (e *AwaitError) Unwrap() error { return e.Err }
+
 // DiffUnavailableError reports that a provider cannot compare yet. It counts as a change without details (steps.md 3.8).
 type DiffUnavailableError struct{ Reason string }
 

@@ -17,6 +17,8 @@ type Manifest struct {
 	Runtime RuntimeSpec `yaml:"runtime"`
 	Main    string      `yaml:"main"`
 	Version string      `yaml:"version"`
+
+	RequiredVersion string `yaml:"requiredPulumiVersion"` // a range of versions of Pulumi; "" for any
 }
 
 // RuntimeSpec is the name of a runtime with its options. A file may have the name alone.

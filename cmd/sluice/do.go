@@ -65,6 +65,10 @@ func newDoCommand(open *session.Opener, prepare func(*cobra.Command) error) *cob
 		if len(words) == 0 && f.pkg == "" {
 			return cmd.Help()
 		}
+		if f.pkg == "" && words[0] == "show-resources" { // Pulumi's; no package has this name
+			return exit.Usagef("`%s show-resources`: sluice records no resources that `do` has made\n`%s do PACKAGE:MODULE:RESOURCE list` lists the objects there are",
+				cmd.CommandPath(), cmd.Root().Name())
+		}
 		return do(cmd, open, f, args, words)
 	}
 	f.add(cmd.Flags())

@@ -49,6 +49,7 @@ type missing struct {
 	What    string   `yaml:"what"`    // the first column; {} stands for the names
 	Names   []string `yaml:"names"`   // commands, which stand for the commands below them too, and flags
 	Instead string   `yaml:"instead"` // the second column
+	Tests   []string `yaml:"tests"`   // of the second column: "path: text"
 }
 
 // row returns the row of the table in docs/from-pulumi.md.

@@ -34,6 +34,7 @@ func TestEndToEnd(t *testing.T) {
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
 // `symlink venv -> $PYTHON_VENV`, or one with packages of resources and a type checker by `symlink venv -> $TYPED_VENV`.
+// $OLD_NODE_MODULES and $OLD_PYTHON_VENV have old SDKs, and $OLD_GO is the source of a program with one.
 // `exec cp -R $LEAN_TYPES/. FOLDER` gives a component in TypeScript a configuration without the types of Node.js and browsers, because the SDK reads
 // all types at each start of a component. Some scripts do without, like most users.
 // $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
@@ -49,12 +50,19 @@ func TestOtherLanguages(t *testing.T) {
 	require.NoError(t, err)
 	typed, err := pythonsdk.Install("testdata/typed")
 	require.NoError(t, err)
+	oldModules, err := filepath.Abs("testdata/oldnode")
+	require.NoError(t, err)
+	require.NoError(t, nodesdk.Install(oldModules))
+	oldVenv, err := pythonsdk.Install("testdata/oldpython")
+	require.NoError(t, err)
 	downloadJavaSDK(t)
 	tools := t.TempDir()
 	build(t, tools+"/component", "./testdata/gocomponent")
 	lean, err := filepath.Abs("testdata/leantypes")
 	require.NoError(t, err)
 	component, err := filepath.Abs("testdata/gocomponent")
+	require.NoError(t, err)
+	oldGo, err := filepath.Abs("testdata/oldgo")
 	require.NoError(t, err)
 
 	p := realPrograms(t, "testdata/languages")
@@ -70,6 +78,9 @@ func TestOtherLanguages(t *testing.T) {
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("TYPED_VENV", typed)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
+		e.Setenv("OLD_NODE_MODULES", filepath.Join(oldModules, "node_modules"))
+		e.Setenv("OLD_PYTHON_VENV", oldVenv)
+		e.Setenv("OLD_GO", oldGo)
 		e.Setenv("STRIPPING_NODE", stripping)
 		e.Setenv("LEAN_TYPES", lean)
 		e.Vars = append(e.Vars, javasdk.Variables()...)

@@ -66,7 +66,6 @@ func newHiddenServiceCommands() []*cobra.Command {
 	list := newHostedCommands(
 		hosted{name: "api", short: "Call the interface of the hosted service", instead: look},
 		hosted{name: "insights", short: "Search resources in the hosted service", instead: "`sluice stack --json` lists those of a stack"},
-		hosted{name: "do", short: "Create, read and change objects of a cloud without a program", because: "Sluice changes what programs declare", instead: "`sluice import` takes existing objects under management, and `sluice up` changes them"},
 		hosted{name: "template", short: "Publish templates in the hosted service", instead: "`sluice new` accepts any folder as a template"},
 		hosted{name: "neo", aliases: []string{"ai"}, short: "Ask the assistant of the hosted service", instead: look},
 	)

@@ -73,7 +73,7 @@ func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, err
 		}
 		return r, nil
 	}
-	if kind == "" && len(named) > 0 && source.Near(named[0], pluginKinds()) != "" {
+	if kind == "" && len(named) > 0 && !isPath(named[0]) && source.Near(named[0], pluginKinds()) != "" {
 		return pluginRun{}, known
 	}
 	if kind == "" {
@@ -85,7 +85,7 @@ func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, err
 		return pluginRun{}, exit.Usagef("name the plugin: `%s --kind %s NAME`", cmd.CommandPath(), first)
 	}
 	r := pluginRun{Wanted: plugin.Wanted{Kind: first}, args: args[1:]}
-	if filepath.IsAbs(named[0]) || strings.HasPrefix(named[0], ".") {
+	if isPath(named[0]) {
 		var err error
 		r.folder, err = filepath.Abs(named[0])
 		r.Name = filepath.Base(r.folder)
@@ -95,6 +95,9 @@ func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, err
 	r.Version = strings.TrimPrefix(r.Version, "v")
 	return r, nil
 }
+
+// isPath reports whether an argument names the folder of a plugin, not the plugin.
+func isPath(name string) bool { return filepath.IsAbs(name) || strings.HasPrefix(name, ".") }
 
 func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	places, err := plugins.Find(t)

@@ -25,7 +25,8 @@ const exitStatuses = `The exit status is
     7    with --expect-no-changes, if there are changes
     8    if it was cancelled
     9    if somebody else holds the lock of the stack; nothing has changed
-    10   if drift has found differences from the recorded state
+    10   if drift has found differences from the recorded state, or if an operation failed only because a provider
+         could not wait for the end of what it had begun
     255  after a bug in sluice`
 
 // newTree builds the tree of commands with the given values of the global flags.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -123,6 +124,20 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 		}
 	}
 	return nil
+}
+
+// awaiting returns the error of a Create or Update: a *[providers.AwaitError] if the provider says that it could not wait.
+func awaiting(err error) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	for _, d := range st.Details() {
+		if _, is := d.(*pulumirpc.ErrorResourceAwaitFailed); is {
+			return &providers.AwaitError{Err: err}
+		}
+	}
+	return err
 }
 
 // CheckConfig makes the plugin check its configuration. A plugin without this call accepts everything (protocol.md 3.3).
@@ -249,7 +264,27 @@ func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (provi
 	if !c.features.Load().secrets && req.Args.HasSecrets() {
 		result = result.SecretsAll()
 	}
+	if !c.features.Load().outputsInInvoke {
+		result = dependingOn(result, req.Outputs, nil)
+	}
 	return providers.InvokeResponse{Return: result, Failures: failures(answer.GetFailures())}, nil
+}
+
+// dependingOn returns the result of a function or method whose provider was not told what the arguments depend on: each property of the result depends
+// on what any of the arguments does, besides what the provider says about it.
+func dependingOn(result, args property.Map, said map[string][]urn.URN) property.Map {
+	var all []urn.URN
+	for _, ds := range args.OutputDependencies() {
+		all = append(all, ds...)
+	}
+	if len(all) == 0 {
+		return result
+	}
+	each := make(map[string][]urn.URN, result.Len())
+	for name := range result.All() {
+		each[name] = urn.SortedSet(slices.Concat(all, said[name]))
+	}
+	return result.WithDependencies(each)
 }
 
 // componentOutgoing and componentIncoming are for Construct and Call, which support output values (protocol.md 2.5).
@@ -303,6 +338,9 @@ func (c *client) Call(ctx context.Context, req providers.CallRequest) (providers
 		if out.ReturnDependencies[name], err = c.remote.urns(s, d.GetUrns()); err != nil {
 			return providers.CallResponse{}, err
 		}
+	}
+	if has := c.features.Load(); !has.outputs && !has.outputsInCall {
+		out.Return = dependingOn(out.Return, req.Args, out.ReturnDependencies)
 	}
 	return out, nil
 }
@@ -479,7 +517,7 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 		unhealthy := c.initError(s, err, in, req.Properties, req.Properties)
 		switch {
 		case unhealthy == nil:
-			return providers.CreateResponse{}, err
+			return providers.CreateResponse{}, awaiting(err)
 		case isWithoutID(unhealthy) && !req.Preview:
 			return providers.CreateResponse{}, c.remote.malformed(s, "an empty ID for an object that is not healthy (%w)", plain(err))
 		}
@@ -532,7 +570,7 @@ func (c *client) Update(ctx context.Context, req providers.UpdateRequest) (provi
 		if unhealthy := c.initError(s, err, in, req.NewInputs, req.NewInputs); unhealthy != nil {
 			return providers.UpdateResponse{}, unhealthy
 		}
-		return providers.UpdateResponse{}, err
+		return providers.UpdateResponse{}, awaiting(err)
 	}
 	out, err := c.remote.decode(s, answer.GetProperties(), in)
 	if err != nil {

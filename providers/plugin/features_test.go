@@ -2,6 +2,7 @@ package plugin_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -86,7 +87,8 @@ func TestNewerFeaturesAreUsedWithPluginsThatReportThem(t *testing.T) {
 			Token: "simple:index:f", Args: object("output", property.String("o")), Outputs: object("output", output),
 		})
 		require.NoError(t, err)
-		require.Equal(t, has, answer.Return.At("output").IsOutput())
+		// A plugin that was not told what the arguments depend on cannot say what the result does.
+		require.Equal(t, []urn.URN{group}, answer.Return.At("output").OutputDependencies())
 		require.Equal(t, !has, last[*pulumirpc.InvokeRequest](t, seen, "Invoke").GetArgs().GetFields()["output"].GetStringValue() == "o")
 		_, err = c.Call(t.Context(), providers.CallRequest{Token: "simple:index:Thing/describe", Args: object("output", output)})
 		require.NoError(t, err)
@@ -102,6 +104,26 @@ func TestNewerFeaturesAreUsedWithPluginsThatReportThem(t *testing.T) {
 		_, err = c.Check(t.Context(), providers.CheckRequest{URN: web, Type: thing, OldOutputs: object("a", "b")})
 		require.NoError(t, err)
 		require.Equal(t, "b", last[*pulumirpc.CheckRequest](t, seen, "Check").GetOldOutputs().GetFields()["a"].GetStringValue())
+	}
+}
+
+func TestProvidersThatCannotWait(t *testing.T) {
+	fake := &providertest.Fake{Base: providertest.NewCloud(providertest.Options{}).Provider("simple")}
+	failed := &providers.AwaitError{Err: errors.New("in the queue")}
+	fake.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
+		return providers.CreateResponse{}, failed
+	}
+	fake.OnUpdate = func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error) {
+		return providers.UpdateResponse{}, failed
+	}
+	c, _ := attachedServer(t, &serve.Server{Provider: fake})
+	require.NoError(t, c.Configure(t.Context(), providers.ConfigureRequest{}))
+	_, created := c.Create(t.Context(), providers.CreateRequest{URN: web, Type: thing})
+	_, updated := c.Update(t.Context(), providers.UpdateRequest{URN: web, Type: thing, ID: "1"})
+	for _, err := range []error{created, updated} {
+		require.ErrorAs(t, err, new(*providers.AwaitError))
+		require.ErrorContains(t, err, "in the queue")
+		require.ErrorContains(t, err, "run the same command again when it has ended")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/source/language"
@@ -116,6 +118,9 @@ func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.S
 func (c *Converter) startWritten(ctx context.Context, directory string, o Options) (plugin.Server, error) {
 	m, err := source.ReadManifest(directory, plugin.PluginManifest)
 	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	if err := engine.Require(filepath.Join(directory, plugin.PluginManifest), m.RequiredVersion); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
 	here, err := os.Getwd()

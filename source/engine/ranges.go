@@ -12,6 +12,24 @@ import (
 // error.
 func Satisfies(text string) (bool, error) { return satisfies(CompatibilityVersion, text) }
 
+// Require returns an error if [CompatibilityVersion] does not lie in the range of versions that a file requires by its requiredPulumiVersion, or if
+// the range is malformed. An empty range requires nothing (state.md 6.1).
+func Require(file, text string) error {
+	if text == "" {
+		return nil
+	}
+	ok, err := Satisfies(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", file, err)
+	case !ok:
+		// Scripts look for the words from "Pulumi CLI version" to the range.
+		return fmt.Errorf("%s: Pulumi CLI version %s does not satisfy the version range %q of requiredPulumiVersion, and sluice "+
+			"behaves as that version; change the range if that is good enough", file, CompatibilityVersion, text)
+	}
+	return nil
+}
+
 // satisfies reports whether a version lies in a range as programs write it: comparisons joined by spaces (all must hold) and by "||" (one
 // must), with the operators = == ! != < <= > >= and "x" for any number, for example ">=3.5.0 !3.7.7 || 4.x" (protocol.md 5.1). The semver
 // package has other ranges: "!=" is the only "not" there, and a prerelease never satisfies a plain range.

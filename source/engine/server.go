@@ -21,7 +21,7 @@ import (
 
 // CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has. Programs get it as the engine's version,
 // unless [Version] sets another one (protocol.md 5.2).
-const CompatibilityVersion = "3.248.0"
+const CompatibilityVersion = "3.274.1"
 
 // Server is an Engine server. Its methods are safe for many goroutines.
 type Server struct {

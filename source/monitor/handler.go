@@ -475,6 +475,9 @@ func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceR
 		return nil, statusOf(err)
 	}
 	out := &pulumirpc.ReadResourceResponse{Urn: string(reply.URN), Properties: properties, Id: reply.ID, Unknown: reply.Unknown}
+	if property.IsUnknownMarker(req.GetId()) {
+		out.Unknown = true // a preview cannot read what is still to be made
+	}
 	// A resource that failed or was skipped, which happens only with continue-on-error, has no outputs, and the program continues:
 	// resources that depend on it are skipped (steps.md 9.4). An older SDK sees no result and no unknown.
 	switch reply.Result {

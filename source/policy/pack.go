@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/source/runtimes"
@@ -74,6 +75,9 @@ func Open(path, configFile string, o Options) (*Pack, error) {
 	}
 	m, err := readManifest(p.directory)
 	if err != nil && (p.executable == "" || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, err
+	}
+	if err := engine.Require(filepath.Join(p.directory, plugin.PolicyManifest), m.RequiredVersion); err != nil {
 		return nil, err
 	}
 	p.project, p.version = m.Project(p.directory), m.Version

@@ -20,7 +20,7 @@ const (
 // peer is a comparable program.
 type peer struct {
 	name, path string
-	version    string // the first line of what it says about it: "Terraform v1.11.4", "v3.248.0"
+	version    string // the first line of what it says about it: "Terraform v1.11.4", "v3.274.1"
 }
 
 func (p peer) tool() tool {

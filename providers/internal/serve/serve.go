@@ -86,6 +86,8 @@ func fault(err error) error {
 		return nil
 	case errors.As(err, &unhealthy):
 		return initFailed(unhealthy)
+	case errors.As(err, new(*providers.AwaitError)):
+		return awaitFailed(err)
 	case errors.Is(err, providers.ErrUnsupported):
 		return status.Error(codes.Unimplemented, err.Error())
 	}
@@ -93,6 +95,14 @@ func fault(err error) error {
 		return err
 	}
 	return status.Error(codes.FailedPrecondition, err.Error())
+}
+
+func awaitFailed(e error) error {
+	st, err := status.New(codes.Unknown, e.Error()).WithDetails(&pulumirpc.ErrorResourceAwaitFailed{})
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	return st.Err()
 }
 
 func initFailed(e *providers.InitError) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/internal/text/printable"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -292,6 +293,7 @@ type failedEvent struct {
 	Metadata eventMetadata `json:"metadata"`
 	Status   int           `json:"status"`
 	Steps    int           `json:"steps"`
+	Awaited  bool          `json:"awaited,omitempty"` // the provider could not wait for the end of what it had begun
 }
 
 // fill sets the field of the envelope for e, and reports whether there is one.
@@ -312,7 +314,7 @@ func (n *eventEnvelope) fill(e stages.Event) bool {
 		}
 		n.ResOutputs = &stepEvent{newEventMetadata(s, e.At), e.Planning}
 	case stages.StepFailed:
-		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step, e.At), e.Status, 0}
+		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step, e.At), e.Status, 0, errors.As(e.Err, new(*providers.AwaitError))}
 	case stages.Diagnostic:
 		n.Diagnostic = newDiagnosticEvent(e)
 	case stages.Stdout:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
 )
@@ -23,6 +24,7 @@ const (
 	Cancelled  = 8
 	Locked     = 9
 	Drifted    = 10
+	Awaiting   = 10
 	Internal   = 255
 )
 
@@ -61,6 +63,19 @@ func Cancelledf(format string, args ...any) error {
 	return &Error{Status: Cancelled, Err: fmt.Errorf(format, args...)}
 }
 
+// onlyAwaits reports whether an operation failed only because providers could not wait for what they had begun.
+func onlyAwaits(failed *sluice.FailedError) bool {
+	if failed.Err == nil {
+		return false
+	}
+	for _, err := range failed.Err.Errors {
+		if !errors.As(err, new(*providers.AwaitError)) {
+			return false
+		}
+	}
+	return len(failed.Err.Errors) > 0
+}
+
 // Status returns the exit status of a command that returns err, which is not nil, and reports whether err has already
 // been shown.
 func Status(err error) (status int, quiet bool) {
@@ -83,6 +98,9 @@ func Status(err error) (status int, quiet bool) {
 	case errors.As(err, &failed): // its diagnostics have been shown, including those about another stack that it reads
 		if failed.Canceled {
 			return Cancelled, true
+		}
+		if onlyAwaits(failed) {
+			return Awaiting, true
 		}
 		return Failure, true
 	case errors.As(err, &missing):

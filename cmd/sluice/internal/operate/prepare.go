@@ -116,18 +116,8 @@ func prepareConfig(ctx context.Context, j *Job) error {
 
 // checkRequiredVersion refuses a project that requires another version of Pulumi (state.md 6.1).
 func checkRequiredVersion(p *workspace.Project) error {
-	wanted := p.RequiredVersion
-	if wanted == "" {
-		return nil
-	}
-	ok, err := engine.Satisfies(wanted)
-	switch {
-	case err != nil:
-		return exit.Usagef("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", p.Path, err)
-	case !ok:
-		// Scripts look for the words from "Pulumi CLI version" to the range.
-		return exit.Usagef("%s: Pulumi CLI version %s does not satisfy the version range %q of requiredPulumiVersion, and sluice %s "+
-			"behaves as that version; change the range if that is good enough", p.Path, engine.CompatibilityVersion, wanted, sluice.Version)
+	if err := engine.Require(p.Path, p.RequiredVersion); err != nil {
+		return exit.Usagef("%w", err)
 	}
 	return nil
 }

@@ -50,6 +50,16 @@ func (s settings) RequireSecret(name string) pulumi.StringOutput {
 var scenarios = map[string]func(*pulumi.Context, settings) error{
 	"shop": shop, "many": many, "empty": empty, "big": big, "dies": dies, "names": names, "fails": fails, "options": options,
 	"flags": flags, "churn": churn, "callbacks": callbacks, "components": components, "reference": reference,
+	"complains": complains,
+}
+
+// complains logs an error and goes on.
+func complains(ctx *pulumi.Context, _ settings) error {
+	if err := ctx.Log.Error("the quota is nearly used up", nil); err != nil {
+		return err
+	}
+	_, err := newThing(ctx, "a", nil)
+	return err
 }
 
 func main() {
