@@ -60,7 +60,12 @@ func (ck *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 
 func (ck *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
 	c := stages.Checked{Located: l}
-	if l.Goal == nil || l.Course.HasFailed() {
+	switch {
+	case l.Course.HasFailed():
+		return c, nil
+	case l.Read != nil:
+		return c, ck.access.CheckReader(l)
+	case l.Goal == nil:
 		return c, nil
 	}
 	if l.Course != stages.Managed {

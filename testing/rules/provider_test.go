@@ -395,26 +395,32 @@ func TestProviderThatCannotBeStartedFailsTheUpdate(t *testing.T) {
 	k.fails(program(one(nil)), "refused")
 }
 
-// A read may name a provider by the reference of its old copy, which awaits its deletion. That keeps the old copy from nothing, and says nothing about the
-// provider that has the name now: both stay as they are recorded, because they are not targets.
-func TestAnOldCopyOfAProviderThatAReadNamesIsNotTheProvider(t *testing.T) {
-	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
-	declare := func(region int) func(*script) {
-		return func(s *script) {
-			_, ref := s.provider("prov", in{"immutableRegion": region})
-			s.thing("a", nil, via(ref))
+// A provider that has been replaced awaits its deletion while it still has resources. What is recorded with it would have no provider afterwards, also if it is
+// running for those resources.
+func TestTheOldCopyOfAProviderIsNoProviderOfARegistrationOrARead(t *testing.T) {
+	uses := map[string]func(s *script, old string){
+		"create": func(s *script, old string) { s.thing("c", nil, via(old)) },
+		"read":   func(s *script, old string) { s.read("c", "x", func(q *stages.ReadRequest) { q.Provider = old }) },
+	}
+	for name, use := range uses {
+		for _, refresh := range []bool{false, true} {
+			k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
+			declare := func(region int) func(*script) {
+				return func(s *script) {
+					_, ref := s.provider("prov", in{"immutableRegion": region})
+					s.thing("a", nil, via(ref))
+				}
+			}
+			k.up(program(declare(1)))
+			k.fails(program(declare(2)), "refused to create a")
+			old := k.recorded("a").Provider
+			k.exists("x", nil)
+			k.options.Refresh = refresh
+			k.fails(program(func(s *script) { use(s, old) }), "unknown provider '"+old+"' for resource '"+string(urnOf("c"))+"'")
+			require.Equal(t, []string{"prov", "prov (delete)", "a"}, k.names(), "%s, refresh %v", name, refresh)
+			k.options.Refresh = false
+			k.up(program(declare(2)))
+			require.Equal(t, []string{"prov", "a"}, k.names())
 		}
 	}
-	k.up(program(declare(1)))
-	k.fails(program(declare(2)), "refused to create a")
-	old := k.recorded("a").Provider
-	k.exists("x", nil)
-	k.options.Targeting.Targets = set(t, string(urnOf("c")))
-	r := k.try(sluice.Update, program(func(s *script) {
-		s.read("c", "x", func(q *stages.ReadRequest) { q.Provider = old })
-	}))
-	require.NoError(t, r.err)
-	require.Equal(t, []string{"prov", "prov (delete)", "a", "c"}, k.names())
-	require.Equal(t, []string{"read c", "same prov", "same prov", "same a"}, r.steps())
-	r.requireCounts(map[stages.Op]int{stages.OpSame: 3})
 }

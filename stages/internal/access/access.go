@@ -44,10 +44,31 @@ func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 	if pkg, denied := ref.Denied(); denied {
 		return nil, a.Control.FailRegistration(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
 	}
-	if p, ok := a.Registry.Lookup(ref); ok {
+	if p, ok := a.Registry.Lookup(ref); ok && !a.isOldCopy(ref) {
 		return p, nil
 	}
-	return nil, a.Control.FailRegistration(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
+	return nil, a.unknownProvider(l, l.Goal.Provider)
+}
+
+// CheckReader returns an error for a read that names the old copy of a provider (steps.md 3.3). The call reports what else is wrong with a reference.
+func (a *Access) CheckReader(l stages.Located) error {
+	ref, err := urn.ParseProviderRef(l.Read.Provider)
+	if err != nil || !a.isOldCopy(ref) {
+		return nil
+	}
+	return a.unknownProvider(l, l.Read.Provider)
+}
+
+// unknownProvider returns the error of a registration or read that names no provider of the stack.
+func (a *Access) unknownProvider(l stages.Located, ref string) error {
+	return a.Control.FailRegistration(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", ref, l.URN))
+}
+
+// isOldCopy reports whether a reference names a provider that a new one has replaced, and that awaits its deletion. What is recorded with it would have no
+// provider afterwards. It may be running nonetheless, for the resources that it still has.
+func (a *Access) isOldCopy(ref urn.ProviderRef) bool {
+	recorded := a.Rooms.Base.Providers[ref.String()]
+	return recorded != nil && recorded.Delete
 }
 
 // EnsureProvider starts the provider of a registration from its recorded state if this run has not registered it (steps.md 3.3).
@@ -64,7 +85,7 @@ func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 		return nil
 	}
 	recorded := a.Rooms.Base.Providers[ref.String()]
-	if recorded == nil || recorded.Delete {
+	if recorded == nil || a.isOldCopy(ref) {
 		return nil // reported by ProviderOf
 	}
 	if _, err := a.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {

@@ -3,6 +3,7 @@ package step
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
@@ -130,16 +131,45 @@ func (c *caller) askErrorHooks(names []string, in stages.HookInput) (again bool,
 	return again, nil
 }
 
-// callCreate runs the hooks around a Create and the call itself.
+// callCreate runs the hooks around a Create and the call itself. If an attempt has made an object that is not healthy, the next one updates it: another
+// Create would make a second object.
 func (c *caller) callCreate(p providers.Provider, s *InProgress, req providers.CreateRequest) (res providers.CreateResponse, err error) {
+	var made *providers.InitError // of the object, once there is one
 	err = c.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
+		if made != nil {
+			res, made, err = c.repair(p, req, made)
+			return err
+		}
 		res, err = p.Create(c.control.Operations, req)
 		if !req.Preview {
 			err = identified(req.URN, res, err)
 		}
+		if partial := (*providers.InitError)(nil); errors.As(err, &partial) && partial.ID != "" {
+			made = partial
+		}
 		return err
 	})
+	if err != nil && made != nil && !errors.As(err, new(*providers.InitError)) { // the object exists all the same
+		known := *made
+		known.Reasons, known.Err = append(slices.Clone(made.Reasons), err.Error()), err
+		err = &known
+	}
 	return res, err
+}
+
+// repair updates an object that a Create has made, and returns the error of that Create, or that of the update if it says more about the object.
+func (c *caller) repair(p providers.Provider, req providers.CreateRequest, made *providers.InitError) (providers.CreateResponse, *providers.InitError, error) {
+	updated, err := p.Update(c.control.Operations, providers.UpdateRequest{
+		URN: req.URN, Name: req.Name, Type: req.Type, ID: made.ID, OldInputs: req.Properties, OldOutputs: made.Properties, NewInputs: req.Properties,
+		Timeout: req.Timeout, Preview: req.Preview, Status: req.Status,
+	})
+	var partial *providers.InitError
+	if errors.As(err, &partial) {
+		known := *partial
+		known.ID = made.ID
+		return providers.CreateResponse{}, &known, &known
+	}
+	return providers.CreateResponse{ID: made.ID, Properties: updated.Properties, RefreshBeforeUpdate: updated.RefreshBeforeUpdate}, made, err
 }
 
 // identified returns the error of a create, also if that has made an object and returned no ID. Then it is unknown which object
