@@ -169,7 +169,9 @@ func (r *run) step(number int, s step) outcome {
 	}
 	status, out := r.execute(append(args, s.Flags...)...)
 	problems, _ := os.ReadFile(filepath.Join(r.dir, "errors.log"))
-	require.Equal(r.t, s.Expect == "ok", status == 0, "step %d: %s\n%s", number, out, problems)
+	if s.Expect != "" {
+		require.Equal(r.t, s.Expect == "ok", status == 0, "step %d: %s\n%s", number, out, problems)
+	}
 	if testing.Verbose() {
 		r.t.Logf("step %d\n%s%s", number, out, problems)
 	}

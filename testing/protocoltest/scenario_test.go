@@ -23,7 +23,7 @@ type scenario struct {
 type step struct {
 	Op       string            `json:"op"`       // preview, up, refresh, destroy
 	Flags    []string          `json:"flags"`    // more flags
-	Expect   string            `json:"expect"`   // ok or fail
+	Expect   string            `json:"expect"`   // ok or fail; "" if it differs from the reference's, with a reason in accept.yaml
 	Config   map[string]string `json:"config"`   // settings made before
 	Program  []request         `json:"program"`  // nil: that of the step before
 	Provider []behavior        `json:"provider"` // in this step; the first that fits counts

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -293,56 +293,26 @@ func TestErrorHooksDecideAboutAnotherTry(t *testing.T) {
 	})
 }
 
-// The object exists: another create would make a second one.
-func TestAnotherTryOfACreateUpdatesTheObjectThatIsNotHealthy(t *testing.T) {
-	type updating = func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error)
-	for name, c := range map[string]struct {
-		update updating // nil is that of the cloud, whose object stays unhealthy
-		left   []string // the errors that are recorded
-	}{
-		"healthy": {
-			update: func(_ context.Context, r providers.UpdateRequest) (providers.UpdateResponse, error) {
-				return providers.UpdateResponse{Properties: r.NewInputs.With("healed", property.Bool(true))}, nil
-			},
-		},
-		"unhealthy": {left: []string{"a is unhealthy"}},
-		"refused": {
-			update: func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error) {
-				return providers.UpdateResponse{}, errRefused
-			},
-			left: []string{"a is unhealthy", "refused"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			k := newKit(t)
-			var asked providers.UpdateRequest
-			k.fake = func(f *providertest.Fake) {
-				f.OnUpdate = func(ctx context.Context, r providers.UpdateRequest) (providers.UpdateResponse, error) {
-					asked = r
-					if c.update == nil {
-						return f.Base.Update(ctx, r)
-					}
-					return c.update(ctx, r)
-				}
+// The object exists: another create would make a second one. The next update heals it.
+func TestACreateThatHasMadeAnObjectIsNotTriedAgain(t *testing.T) {
+	k := newKit(t)
+	declare := func(unhealthy bool) source.Func {
+		return program(func(s *script) {
+			s.err = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "again", Run: func(context.Context, stages.HookInput) (bool, error) { return true, nil }})
+			inputs := in{}
+			if unhealthy {
+				inputs["unhealthy"] = true
 			}
-			r := k.try(sluice.Update, program(func(s *script) {
-				s.err = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "again", Run: func(_ context.Context, in stages.HookInput) (bool, error) {
-					return len(in.Errors) < 2, nil
-				}})
-				s.thing("a", in{"unhealthy": true}, hooks("OnError", "again"))
-			}))
-			require.Equal(t, "create a", r.changed()[0])
-			require.NotContains(t, r.changed()[1:], "create a")
-			require.Equal(t, idOf("a", 1), asked.ID)
-			require.Equal(t, "arn:"+idOf("a", 1), asked.OldOutputs.At("arn").AsString())
-			require.Equal(t, asked.NewInputs, asked.OldInputs)
-			a := k.recorded("a")
-			require.Equal(t, idOf("a", 1), a.ID)
-			require.Equal(t, c.left, a.InitErrors)
-			require.Equal(t, len(c.left) == 0, r.err == nil, "%v", r.err)
-			require.Equal(t, name == "healthy", !a.Outputs.At("healed").IsNull())
+			s.thing("a", inputs, hooks("OnError", "again"))
 		})
 	}
+	r := k.fails(declare(true), "a is unhealthy")
+	require.Equal(t, []string{"create a"}, r.changed())
+	require.Equal(t, idOf("a", 1), k.recorded("a").ID)
+	require.Equal(t, []string{"a is unhealthy"}, k.recorded("a").InitErrors)
+	r = k.up(declare(false))
+	require.Equal(t, []string{"update a"}, r.changed())
+	require.Empty(t, k.recorded("a").InitErrors)
 }
 
 func TestNothingIsTriedAgainAfterAnInterrupt(t *testing.T) {

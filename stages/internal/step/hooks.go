@@ -3,7 +3,6 @@ package step
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
@@ -96,7 +95,7 @@ func (c *caller) retrying(operation string, of *state.Resource, in stages.HookIn
 		if hookErr != nil {
 			return &errorHookError{operation: operation, err: err, hook: hookErr}
 		}
-		if !again || c.control.IsHalted() || isLost(err) {
+		if !again || c.control.IsHalted() || isLost(err) || operation == "create" && errors.As(err, new(*providers.InitError)) {
 			return err
 		}
 		c.control.Warn(of.URN, "retrying %s due to on-error hook request (%d/%d)", operation, len(in.Errors), maxRetries)
@@ -131,45 +130,17 @@ func (c *caller) askErrorHooks(names []string, in stages.HookInput) (again bool,
 	return again, nil
 }
 
-// callCreate runs the hooks around a Create and the call itself. If an attempt has made an object that is not healthy, the next one updates it: another
-// Create would make a second object.
+// callCreate runs the hooks around a Create and the call itself. There is no other try if it has made an object that is not healthy: that would make a second
+// one. The next operation updates the object.
 func (c *caller) callCreate(p providers.Provider, s *InProgress, req providers.CreateRequest) (res providers.CreateResponse, err error) {
-	var made *providers.InitError // of the object, once there is one
 	err = c.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
-		if made != nil {
-			res, made, err = c.repair(p, req, made)
-			return err
-		}
 		res, err = p.Create(c.control.Operations, req)
 		if !req.Preview {
 			err = identified(req.URN, res, err)
 		}
-		if partial := (*providers.InitError)(nil); errors.As(err, &partial) && partial.ID != "" {
-			made = partial
-		}
 		return err
 	})
-	if err != nil && made != nil && !errors.As(err, new(*providers.InitError)) { // the object exists all the same
-		known := *made
-		known.Reasons, known.Err = append(slices.Clone(made.Reasons), err.Error()), err
-		err = &known
-	}
 	return res, err
-}
-
-// repair updates an object that a Create has made, and returns the error of that Create, or that of the update if it says more about the object.
-func (c *caller) repair(p providers.Provider, req providers.CreateRequest, made *providers.InitError) (providers.CreateResponse, *providers.InitError, error) {
-	updated, err := p.Update(c.control.Operations, providers.UpdateRequest{
-		URN: req.URN, Name: req.Name, Type: req.Type, ID: made.ID, OldInputs: req.Properties, OldOutputs: made.Properties, NewInputs: req.Properties,
-		Timeout: req.Timeout, Preview: req.Preview, Status: req.Status,
-	})
-	var partial *providers.InitError
-	if errors.As(err, &partial) {
-		known := *partial
-		known.ID = made.ID
-		return providers.CreateResponse{}, &known, &known
-	}
-	return providers.CreateResponse{ID: made.ID, Properties: updated.Properties, RefreshBeforeUpdate: updated.RefreshBeforeUpdate}, made, err
 }
 
 // identified returns the error of a create, also if that has made an object and returned no ID. Then it is unknown which object
