@@ -76,8 +76,8 @@ func (c *caller) runAfterHooks(kind string, s *InProgress, of *state.Resource, i
 }
 
 // retrying calls f until it succeeds or no error hook requests another try. When the run has been stopped there is no other try,
-// because the user waits for its end. There is none after an uncertain outcome either: a create could make a second object
-// (state.md 9.4 R-6).
+// because the user waits for its end. There is none after an uncertain outcome either, nor if a create has made an object that is not
+// healthy: a create could make a second object (state.md 9.4 R-6). The next operation updates the object.
 func (c *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
@@ -130,8 +130,7 @@ func (c *caller) askErrorHooks(names []string, in stages.HookInput) (again bool,
 	return again, nil
 }
 
-// callCreate runs the hooks around a Create and the call itself. There is no other try if it has made an object that is not healthy: that would make a second
-// one. The next operation updates the object.
+// callCreate runs the hooks around a Create and the call itself.
 func (c *caller) callCreate(p providers.Provider, s *InProgress, req providers.CreateRequest) (res providers.CreateResponse, err error) {
 	err = c.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Create(c.control.Operations, req)
