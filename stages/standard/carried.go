@@ -42,7 +42,7 @@ func (c *carrier) prelude(d stages.Diffed, steps ...*stages.Decision) []*stages.
 // a refresh of the same one.
 func (c *carrier) provider(d stages.Diffed, ref string) []*stages.Decision {
 	p := c.rooms.Base.Providers[ref]
-	if p == nil {
+	if p == nil || p.Delete {
 		return nil
 	}
 	if _, claimed := c.rooms.Names.Claimant(p); claimed {

@@ -424,3 +424,25 @@ func TestTheOldCopyOfAProviderIsNoProviderOfARegistrationOrARead(t *testing.T) {
 		}
 	}
 }
+
+// What is not a target may name the old copy of a provider, as it is recorded. That says nothing about the provider that has the name now.
+func TestAnOldCopyOfAProviderThatNoTargetNamesStaysAsItIs(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
+	declare := func(region int) func(*script) {
+		return func(s *script) {
+			_, ref := s.provider("prov", in{"immutableRegion": region})
+			s.thing("a", nil, via(ref))
+		}
+	}
+	k.up(program(declare(1)))
+	k.fails(program(declare(2)), "refused to create a")
+	old := k.recorded("a").Provider
+	k.options.Targeting.Targets = set(t, string(urnOf("c")))
+	r := k.try(sluice.Update, program(func(s *script) {
+		s.thing("a", nil, via(old))
+		s.thing("c", nil)
+	}))
+	require.NoError(t, r.err)
+	require.Equal(t, []string{"same a", "create c", "same prov"}, r.steps())
+	require.Equal(t, []string{"prov", "prov (delete)", "a", "c"}, k.names())
+}
