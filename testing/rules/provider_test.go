@@ -395,6 +395,23 @@ func TestProviderThatCannotBeStartedFailsTheUpdate(t *testing.T) {
 	k.fails(program(one(nil)), "refused")
 }
 
+// inRegion declares a provider, which is replaced in another region, and a resource of it.
+func inRegion(region int) func(*script) {
+	return func(s *script) {
+		_, ref := s.provider("prov", in{"immutableRegion": region})
+		s.thing("a", nil, via(ref))
+	}
+}
+
+// withOldCopyOfProvider returns a stack whose provider was replaced before the resource a was, and the reference of the old copy, which a still has.
+func withOldCopyOfProvider(t *testing.T) (k *kit, old string) {
+	t.Helper()
+	k = newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
+	k.up(program(inRegion(1)))
+	k.fails(program(inRegion(2)), "refused to create a")
+	return k, k.recorded("a").Provider
+}
+
 // A provider that has been replaced awaits its deletion while it still has resources. What is recorded with it would have no provider afterwards, also if it is
 // running for those resources.
 func TestTheOldCopyOfAProviderIsNoProviderOfARegistrationOrARead(t *testing.T) {
@@ -404,22 +421,13 @@ func TestTheOldCopyOfAProviderIsNoProviderOfARegistrationOrARead(t *testing.T) {
 	}
 	for name, use := range uses {
 		for _, refresh := range []bool{false, true} {
-			k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
-			declare := func(region int) func(*script) {
-				return func(s *script) {
-					_, ref := s.provider("prov", in{"immutableRegion": region})
-					s.thing("a", nil, via(ref))
-				}
-			}
-			k.up(program(declare(1)))
-			k.fails(program(declare(2)), "refused to create a")
-			old := k.recorded("a").Provider
+			k, old := withOldCopyOfProvider(t)
 			k.exists("x", nil)
 			k.options.Refresh = refresh
 			k.fails(program(func(s *script) { use(s, old) }), "unknown provider '"+old+"' for resource '"+string(urnOf("c"))+"'")
 			require.Equal(t, []string{"prov", "prov (delete)", "a"}, k.names(), "%s, refresh %v", name, refresh)
 			k.options.Refresh = false
-			k.up(program(declare(2)))
+			k.up(program(inRegion(2)))
 			require.Equal(t, []string{"prov", "a"}, k.names())
 		}
 	}
@@ -427,16 +435,7 @@ func TestTheOldCopyOfAProviderIsNoProviderOfARegistrationOrARead(t *testing.T) {
 
 // What is not a target may name the old copy of a provider, as it is recorded. That says nothing about the provider that has the name now.
 func TestAnOldCopyOfAProviderThatNoTargetNamesStaysAsItIs(t *testing.T) {
-	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
-	declare := func(region int) func(*script) {
-		return func(s *script) {
-			_, ref := s.provider("prov", in{"immutableRegion": region})
-			s.thing("a", nil, via(ref))
-		}
-	}
-	k.up(program(declare(1)))
-	k.fails(program(declare(2)), "refused to create a")
-	old := k.recorded("a").Provider
+	k, old := withOldCopyOfProvider(t)
 	k.options.Targeting.Targets = set(t, string(urnOf("c")))
 	r := k.try(sluice.Update, program(func(s *script) {
 		s.thing("a", nil, via(old))

@@ -44,7 +44,7 @@ func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 	if pkg, denied := ref.Denied(); denied {
 		return nil, a.Control.FailRegistration(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
 	}
-	if p, ok := a.Registry.Lookup(ref); ok && !a.isOldCopy(ref) {
+	if p, ok := a.Registry.Lookup(ref); ok && !a.isOldCopy(l.Goal.Provider) {
 		return p, nil
 	}
 	return nil, a.unknownProvider(l, l.Goal.Provider)
@@ -52,8 +52,7 @@ func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 
 // CheckReader returns an error for a read that names the old copy of a provider (steps.md 3.3). The call reports what else is wrong with a reference.
 func (a *Access) CheckReader(l stages.Located) error {
-	ref, err := urn.ParseProviderRef(l.Read.Provider)
-	if err != nil || !a.isOldCopy(ref) {
+	if !a.isOldCopy(l.Read.Provider) {
 		return nil
 	}
 	return a.unknownProvider(l, l.Read.Provider)
@@ -66,8 +65,8 @@ func (a *Access) unknownProvider(l stages.Located, ref string) error {
 
 // isOldCopy reports whether a reference names a provider that a new one has replaced, and that awaits its deletion. What is recorded with it would have no
 // provider afterwards. It may be running nonetheless, for the resources that it still has.
-func (a *Access) isOldCopy(ref urn.ProviderRef) bool {
-	recorded := a.Rooms.Base.Providers[ref.String()]
+func (a *Access) isOldCopy(reference string) bool {
+	recorded := a.Rooms.Base.Providers[reference]
 	return recorded != nil && recorded.Delete
 }
 
@@ -85,7 +84,7 @@ func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 		return nil
 	}
 	recorded := a.Rooms.Base.Providers[ref.String()]
-	if recorded == nil || a.isOldCopy(ref) {
+	if recorded == nil || recorded.Delete {
 		return nil // reported by ProviderOf
 	}
 	if _, err := a.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
