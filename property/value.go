@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -473,3 +474,18 @@ func (a Array) String() string { return Value{a}.String() }
 
 // GoString is String.
 func (a Array) GoString() string { return a.String() }
+
+// ScalarText returns a value as a program writes it, without quotes, and as a setting has it: without its secrets and outputs. It is "" for a value that is
+// no scalar.
+func (v Value) ScalarText() string {
+	v = v.StripSecretsAndOutputs()
+	switch {
+	case v.IsString():
+		return v.AsString()
+	case v.IsNumber():
+		return strconv.FormatFloat(v.AsNumber(), 'f', -1, 64)
+	case v.IsBool():
+		return strconv.FormatBool(v.AsBool())
+	}
+	return ""
+}

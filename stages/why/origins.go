@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
@@ -134,19 +133,10 @@ func (o *origins) settingText(text string) json.RawMessage {
 	return encoded(o.collector.viewer.text(text))
 }
 
-// scalarText returns a value as the text of a setting, "" for a value that cannot be a setting.
+// scalarText returns the value at a place as the text of a setting, "" for a value that cannot be a setting.
 func scalarText(m property.Map, at property.Path) string {
 	v, _ := m.Lookup(at)
-	v = v.StripSecretsAndOutputs()
-	switch {
-	case v.IsString():
-		return v.AsString()
-	case v.IsNumber():
-		return strconv.FormatFloat(v.AsNumber(), 'f', -1, 64)
-	case v.IsBool():
-		return strconv.FormatBool(v.AsBool())
-	}
-	return ""
+	return v.ScalarText()
 }
 
 // traced finds the sources of a new value inside a property, for which programs name only the dependencies of the whole property.

@@ -89,7 +89,7 @@ func isRegistration(t token) bool {
 
 // argument returns the place at which a statement gives the new value without a name, if there is one such place.
 func argument(tokens []token, c Change) match {
-	is := scalar(c.New)
+	is := c.New.ScalarText()
 	var out match
 	for _, t := range tokens {
 		switch {
@@ -182,7 +182,7 @@ func search(tokens []token, c Change) []match {
 	if !ok {
 		return nil
 	}
-	old, is := scalar(c.Old), scalar(c.New)
+	old, is := c.Old.ScalarText(), c.New.ScalarText()
 	var out []match
 	for i, t := range tokens {
 		if !t.names(key) {
@@ -235,18 +235,4 @@ func keyOf(path property.Path) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// scalar returns a value as it would be written in a program, without quotes, or "" if it is no scalar.
-func scalar(v property.Value) string {
-	v = v.StripSecretsAndOutputs()
-	switch {
-	case v.IsString():
-		return v.AsString()
-	case v.IsNumber():
-		return strconv.FormatFloat(v.AsNumber(), 'f', -1, 64)
-	case v.IsBool():
-		return strconv.FormatBool(v.AsBool())
-	}
-	return ""
 }
