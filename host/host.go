@@ -19,7 +19,7 @@ type Host struct {
 func Open(ctx context.Context, o PluginOptions) *Host {
 	h := &Host{Service: newEngineService(ctx)}
 	o.service = h.Service
-	h.options, h.Plugins = o, NewPluginHost(o)
+	h.options, h.Plugins = o, newPluginHost(o, true)
 	h.Service.plugins = h.Plugins
 	return h
 }

@@ -59,13 +59,16 @@ type PluginHost struct {
 	loaded []providers.Provider
 }
 
-// NewPluginHost returns the host that finds provider plugins as Pulumi does.
-func NewPluginHost(o PluginOptions) *PluginHost {
+// NewPluginHost returns the host that finds provider plugins as Pulumi does. It need not be closed if the caller closes what it loads.
+func NewPluginHost(o PluginOptions) *PluginHost { return newPluginHost(o, false) }
+
+// newPluginHost is NewPluginHost. For shares see [plugin.Options]; a host that shares must be closed.
+func newPluginHost(o PluginOptions, shares bool) *PluginHost {
 	config, _ := o.Config.Values()
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
-		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant, LogFlags: o.LogFlags,
+		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant, LogFlags: o.LogFlags, Shares: shares,
 	}
 	if o.Note != nil {
 		options.Note = func(text string) { o.Note(text) }
@@ -154,6 +157,7 @@ func (h *PluginHost) Close() error {
 	for _, p := range loaded {
 		closing.Go(p.Close)
 	}
+	closing.Go(h.plugins.Close)
 	return closing.Wait()
 }
 

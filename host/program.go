@@ -79,10 +79,15 @@ func NewRuntime(name string, o PluginOptions) (tooling.Runtime, error) {
 	return newRuntime(name, o, nil)
 }
 
-// newRuntime is NewRuntime with a host for the providers that define the types of YAML programs; nil is that of the plugins.
+// newRuntime is NewRuntime with a host for the providers that define the types of YAML programs; nil is that of the plugins: of the [Host] if o is
+// from one.
 func newRuntime(name string, o PluginOptions, host providers.Host) (tooling.Runtime, error) {
 	options := o.runtimes()
-	if host == nil {
+	switch {
+	case host != nil:
+	case o.service != nil:
+		host = o.service.plugins
+	default:
 		host = NewPluginHost(o)
 	}
 	options.Providers = yaml.ComponentHost(host, yaml.ComponentOptions{})

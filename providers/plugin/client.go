@@ -28,8 +28,9 @@ type client struct {
 	features       atomic.Pointer[features]
 	disablePreview bool
 
-	closing sync.Once
-	closed  error
+	closing   sync.Once
+	hasClosed atomic.Bool // Close has begun
+	closed    error
 }
 
 var _ providers.Provider = (*client)(nil)
@@ -61,6 +62,7 @@ func (c *client) Cancel(ctx context.Context) error {
 // only loses its connection (protocol.md 1.9, 1.13).
 func (c *client) Close() error {
 	c.closing.Do(func() {
+		c.hasClosed.Store(true)
 		if c.remote.process != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
 			_ = c.Cancel(ctx) // it is stopped in any case
@@ -74,6 +76,11 @@ func (c *client) Close() error {
 		c.remote.process.Stop() // the connection may have been closed because the process had died
 	})
 	return c.closed
+}
+
+// isOver reports whether the client has been closed or its plugin has ended.
+func (c *client) isOver() bool {
+	return c.hasClosed.Load() || c.remote.process != nil && c.remote.process.Exited() != nil
 }
 
 // outgoing are the options for values that are sent typed if the provider supports it: the column "K" of protocol.md

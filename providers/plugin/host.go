@@ -73,6 +73,11 @@ type Options struct {
 	Note func(message string)
 	// Log receives records about processes; nil discards.
 	Log *slog.Logger
+
+	// Shares is true if one process may serve a request of a schema and the provider of the same spec, whichever is first. A process that was
+	// started for its schema then stays until [Host.Close], unless a provider takes it. It is for plugins in source form, which take seconds to start:
+	// the schemas of installed ones are stored.
+	Shares bool
 }
 
 // Host starts provider plugins as processes, or attaches to those named by PULUMI_DEBUG_PROVIDERS. It satisfies
@@ -81,6 +86,7 @@ type Host struct {
 	options Options
 	finder  Finder
 	streams *streams
+	starts  starts
 }
 
 var _ providers.Host = (*Host)(nil)
@@ -128,10 +134,32 @@ func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provide
 			return r, err
 		}
 	}
-	return h.load(ctx, spec)
+	load := func() (*client, error) { return h.load(ctx, spec) }
+	switch {
+	case !h.options.Shares:
+		return provider(load())
+	case spec.OnlySchema:
+		c, err := h.starts.borrow(ctx, spec, load)
+		if err != nil {
+			return nil, err
+		}
+		return &borrowed{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, plugin: c}, nil
+	}
+	return provider(h.starts.take(ctx, spec, load))
 }
 
-func (h *Host) load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+// provider returns the results of a start, without a client if there is an error.
+func provider(c *client, err error) (providers.Provider, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close ends the plugins that were started only for their schemas. Those that Load has returned are closed by their callers.
+func (h *Host) Close() error { return h.starts.close() }
+
+func (h *Host) load(ctx context.Context, spec providers.Spec) (*client, error) {
 	c, err := h.connect(ctx, spec)
 	if err != nil {
 		return nil, err

@@ -121,12 +121,15 @@ func at(address string) func() (string, error) {
 	return func() (string, error) { return address, nil }
 }
 
-func newHost(s setup) *plugin.Host {
+func newHost(s setup) *plugin.Host { return plugin.NewHost(options(s)) }
+
+// options returns the options of a host that finds the test plugins on the PATH.
+func options(s setup) plugin.Options {
 	environment := map[string]string{"PATH": binaries}
 	for k, v := range s.env {
 		environment[k] = v
 	}
-	return plugin.NewHost(plugin.Options{
+	return plugin.Options{
 		EngineAddress: at("127.0.0.1:1"), Output: s.output,
 		LookupEnv: func(name string) (string, bool) { v, ok := environment[name]; return v, ok },
 		Environ: func() []string {
@@ -136,7 +139,7 @@ func newHost(s setup) *plugin.Host {
 			}
 			return all
 		},
-	})
+	}
 }
 
 func load(t *testing.T, s setup) providers.Provider {

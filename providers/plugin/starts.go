@@ -1,0 +1,183 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// starts are the plugins that a host has started. A plugin in source form takes seconds to start, and a program in YAML needs its schema at about
+// the time at which its provider is loaded: one process serves both, whichever is first. It is safe for many goroutines.
+type starts struct {
+	mu     sync.Mutex // guards the fields below
+	of     map[string]*startedPlugin
+	closed bool
+}
+
+// startedPlugin is a plugin that was started, or is being started.
+type startedPlugin struct {
+	client *await.Promise[*client]
+	owned  bool // by a provider, which closes it
+}
+
+// isOver reports whether the plugin has been closed or has ended.
+func (s *startedPlugin) isOver() bool {
+	if !s.client.Decided() {
+		return false
+	}
+	c, err := s.client.Wait(context.Background())
+	return err != nil || c.isOver()
+}
+
+var errHostClosed = errors.New("the host of plugins is closed: no more plugins are started")
+
+// startKey is the part of a spec that another process would have to agree with.
+func startKey(spec providers.Spec) string {
+	spec.OnlySchema, spec.Recorded, spec.Exact, spec.Checksums = false, false, false, nil
+	key, err := json.Marshal(spec)
+	if err != nil {
+		panic(fmt.Sprintf("a spec is not written as JSON: %v", err)) // it consists of texts
+	}
+	return string(key)
+}
+
+// borrow returns the plugin that serves spec for a request of its schema, and starts it if there is none. The caller does not close it.
+func (s *starts) borrow(ctx context.Context, spec providers.Spec, load func() (*client, error)) (*client, error) {
+	key := startKey(spec)
+	s.mu.Lock()
+	there, known := s.of[key]
+	if known = known && !there.isOver(); !known {
+		there = s.add(key, false)
+	}
+	s.mu.Unlock()
+	if known {
+		return there.client.Wait(ctx)
+	}
+	return s.start(key, there, load)
+}
+
+// take returns the plugin that serves spec for a provider, which closes it. It is one that was started for its schema, or a new one.
+func (s *starts) take(ctx context.Context, spec providers.Spec, load func() (*client, error)) (*client, error) {
+	key := startKey(spec)
+	s.mu.Lock()
+	there, known := s.of[key]
+	switch known = known && !there.isOver(); {
+	case !known:
+		there = s.add(key, true)
+	case there.owned:
+		s.mu.Unlock()
+		return load() // each provider has a process of its own (protocol.md 1.13)
+	}
+	there.owned = true
+	s.mu.Unlock()
+	if !known {
+		return s.start(key, there, load)
+	}
+	if c, err := there.client.Wait(ctx); err == nil && !c.isOver() {
+		return c, nil
+	}
+	return load() // the other start may have failed because its caller had left
+}
+
+// add adds a plugin that is being started. s.mu must be held.
+func (s *starts) add(key string, owned bool) *startedPlugin {
+	if s.of == nil {
+		s.of = map[string]*startedPlugin{}
+	}
+	there := &startedPlugin{client: await.NewPromise[*client](), owned: owned}
+	s.of[key] = there
+	return there
+}
+
+// start starts a plugin that has been added.
+func (s *starts) start(key string, there *startedPlugin, load func() (*client, error)) (*client, error) {
+	c, err := load()
+	s.mu.Lock()
+	if err == nil && s.closed && !there.owned {
+		err = errors.Join(errHostClosed, c.Close())
+	}
+	if err != nil && s.of[key] == there {
+		delete(s.of, key)
+	}
+	there.client.Decide(c, err)
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// close ends the plugins that no provider has taken. Later borrow starts none that stays.
+func (s *starts) close() error {
+	s.mu.Lock()
+	s.closed = true
+	closing := pool.New().WithErrors()
+	for _, there := range s.of {
+		if there.owned || !there.client.Decided() {
+			continue
+		}
+		if c, err := there.client.Wait(context.Background()); err == nil {
+			closing.Go(c.Close)
+		}
+	}
+	s.mu.Unlock()
+	return closing.Wait()
+}
+
+// borrowed is a plugin of which only the schema is needed, and whose process belongs to the provider with the same spec, or waits for it.
+type borrowed struct {
+	providers.Unimplemented
+	host   *Host
+	spec   providers.Spec
+	plugin *client
+
+	mu  sync.Mutex // guards own; held during calls of it
+	own *client    // nil unless the schema is not that of the provider
+}
+
+// Parameterize starts another process: the provider must not change.
+func (b *borrowed) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.own == nil {
+		c, err := b.host.load(ctx, b.spec)
+		if err != nil {
+			return providers.ParameterizeResponse{}, err
+		}
+		b.own = c
+	}
+	return b.own.Parameterize(ctx, req)
+}
+
+// Schema calls the plugin. If the provider is closed meanwhile, it starts another process.
+func (b *borrowed) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.own == nil {
+		text, err := b.plugin.Schema(ctx, req)
+		if err == nil || !b.plugin.isOver() {
+			return text, err
+		}
+		if b.own, err = b.host.load(ctx, b.spec); err != nil {
+			return "", err
+		}
+	}
+	return b.own.Schema(ctx, req)
+}
+
+// Close ends only what belongs to b.
+func (b *borrowed) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.own == nil {
+		return nil
+	}
+	return b.own.Close()
+}
