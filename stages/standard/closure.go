@@ -171,8 +171,12 @@ func (cl *closures) deletesOf(c *closure.Root, all []closure.Member) (deletes ma
 			return nil, nil, cl.control.FailRegistration(c.D.Located, 0,
 				&state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: c.D.URN})
 		case cl.isLeftByDestroy(m.Res):
-			return nil, nil, cl.control.FailRegistration(c.D.Located, 0, fmt.Errorf("replacing %s would delete %s, which is excluded from the destroy: "+
-				"undo the change that replaces it, or destroy without running the program", c.D.URN, m.Res.URN))
+			why := "is excluded from the destroy"
+			if cl.rooms.Targeting.Targets.IsConstrained() {
+				why = "is not a target of the destroy"
+			}
+			return nil, nil, cl.control.FailRegistration(c.D.Located, 0, fmt.Errorf("replacing %s would delete %s, which %s: "+
+				"undo the change that replaces it, or destroy without running the program", c.D.URN, m.Res.URN, why))
 		default:
 			deletes[m.ID] = memberStep(m, m.Res == cl.rooms.Base.StandIn(m.Res.URN), cl.rooms.IsTakenOver(m.Res))
 		}
@@ -180,9 +184,10 @@ func (cl *closures) deletesOf(c *closure.Root, all []closure.Member) (deletes ma
 	return deletes, slices.DeleteFunc(slices.Clone(all), func(m closure.Member) bool { return shared[m.ID] }), nil
 }
 
-// isLeftByDestroy reports whether a destroy excludes a recorded state. An update makes the members of a closure again, a destroy does not.
+// isLeftByDestroy reports whether targets or excludes keep a destroy from deleting a recorded state. An update makes the members of a closure again,
+// a destroy does not. Providers need not be chosen: they are part of every operation (steps.md 6.2).
 func (cl *closures) isLeftByDestroy(res *state.Resource) bool {
-	return cl.rooms.Mode == stages.ModeDestroy && cl.rooms.Targeting.Excludes.IsConstrained() && !res.Delete && !cl.rooms.IncludesRecorded(res)
+	return cl.rooms.Mode == stages.ModeDestroy && cl.rooms.Targeting.IsPartial() && !res.Delete && !cl.rooms.IncludesRecorded(res)
 }
 
 // schedule makes the tasks of a closure's deletes, by base position. A dependent is deleted before its dependencies, even if
