@@ -84,10 +84,11 @@ func (e *EngineService) SocketAddress() (string, error) { return e.server.Socket
 
 func (e *EngineService) close() error { return e.server.Close() }
 
-// Attach implements [sluice.Service].
+// Attach implements [sluice.Service]. At the end of an operation it ends the plugins of which only the schema was needed.
 func (e *EngineService) Attach(sink func(stages.LogMessage)) {
 	if sink == nil {
 		e.sink.Store(nil)
+		_ = e.plugins.plugins.EndUnused() // an error of an ending plugin changes nothing
 		return
 	}
 	e.sink.Store(&sink)

@@ -156,8 +156,12 @@ func provider(c *client, err error) (providers.Provider, error) {
 	return c, nil
 }
 
-// Close ends the plugins that were started only for their schemas. Those that Load has returned are closed by their callers.
-func (h *Host) Close() error { return h.starts.close() }
+// EndUnused ends the plugins that were started only for their schemas: no operation takes over what was started for an earlier one, because the
+// sources of a plugin may have changed since.
+func (h *Host) EndUnused() error { return h.starts.endUnused(false) }
+
+// Close is EndUnused, and starts no more plugins for their schemas. Those that Load has returned are closed by their callers.
+func (h *Host) Close() error { return h.starts.endUnused(true) }
 
 func (h *Host) load(ctx context.Context, spec providers.Spec) (*client, error) {
 	c, err := h.connect(ctx, spec)

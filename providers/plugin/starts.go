@@ -114,15 +114,16 @@ func (s *starts) start(key string, there *startedPlugin, load func() (*client, e
 	return c, nil
 }
 
-// close ends the plugins that no provider has taken. Later borrow starts none that stays.
-func (s *starts) close() error {
+// endUnused ends the plugins that no provider has taken. If last is true, borrow starts none from now on.
+func (s *starts) endUnused(last bool) error {
 	s.mu.Lock()
-	s.closed = true
+	s.closed = s.closed || last
 	closing := pool.New().WithErrors()
-	for _, there := range s.of {
+	for key, there := range s.of {
 		if there.owned || !there.client.Decided() {
 			continue
 		}
+		delete(s.of, key)
 		if c, err := there.client.Wait(context.Background()); err == nil {
 			closing.Go(c.Close)
 		}

@@ -108,6 +108,18 @@ func TestAProviderIsStartedAgainIfTheRequestOfItsSchemaFailed(t *testing.T) {
 	i.loaded(t, providers.Spec{Package: "simple"})()
 }
 
+func TestNoOperationTakesOverWhatWasStartedForAnEarlierOne(t *testing.T) {
+	i := sharing(t, nil)
+	i.schema(t, providers.Spec{Package: "simple"}, nil)
+	require.NoError(t, i.host.EndUnused())
+	end := i.loaded(t, providers.Spec{Package: "simple"})
+	require.Equal(t, 2, i.started(t))
+	require.NoError(t, i.host.EndUnused())
+	_, started := i.schema(t, providers.Spec{Package: "simple"}, nil)
+	require.Zero(t, started, "the provider still runs")
+	end()
+}
+
 func TestAHostEndsWhatWasStartedOnlyForItsSchema(t *testing.T) {
 	i := sharing(t, nil)
 	i.schema(t, providers.Spec{Package: "simple"}, nil)
