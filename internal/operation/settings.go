@@ -88,6 +88,14 @@ func (s *Settings) reads() standard.Reads {
 	return standard.ReadMarked
 }
 
+// serve returns the server of the run's monitor.
+func (s *Settings) serve(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	if s.MonitorServer == nil {
+		return unserved{}
+	}
+	return s.MonitorServer.ServeMonitor(ctx, m)
+}
+
 // enter begins a phase, which ends when over is called.
 func (s Settings) enter(phase string) (over func()) {
 	if s.Stages.Watch.Phase == nil {
