@@ -25,6 +25,11 @@ func TestTheFirstSlowCallIsFound(t *testing.T) {
 			begin("lost")
 			begin("other")()
 		}},
+		"one after a time without calls": {want: []string{"lost"}, calls: func(begin func(string) func()) {
+			begin("quick")()
+			time.Sleep(slowStart)
+			begin("lost")
+		}},
 		"a later one is slow": {want: []string{"second"}, calls: func(begin func(string) func()) {
 			first := begin("first")
 			time.Sleep(slowStart / 2)
