@@ -13,7 +13,8 @@
 //		Observe:   func(e stages.Event) { ... },
 //	})
 //
-// This package is the engine, and nothing else. Package host is above it: it hosts programs in languages, plugins and backends.
+// This package is the engine, and nothing else. Package host is above it: it hosts programs in languages, plugins and backends. They bring the
+// server through which other processes call the engine ([source.MonitorServer]).
 //
 // To write the state of a stack in a backend, a caller must hold its lock. host.Locked selects or creates the stack, holds the
 // lock while a function runs, and writes the history:

@@ -47,6 +47,7 @@ type Engine struct {
 	submitted Slot[stages.Submitted] // before register; for traces
 	watch     *tracing.Run           // nil without tracing
 	session   *session               // of the interrupts, for one operation
+	server    source.MonitorServer   // of one operation; nil if there is none
 
 	options Options
 }
@@ -177,6 +178,7 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	}
 	began := time.Now()
 	own := *e
+	own.server = e.options.monitorServer()
 	own.session = e.options.Interrupts.begin()
 	defer own.session.end()
 	result, err := own.traced(ctx, k)
@@ -192,6 +194,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.MonitorServer = e.server
 	s.OnInterrupt, s.Stopped = e.session.watch, e.session.isStopped
 	a, err := newAssembly(e, k.name, s.Stages)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/autonaming"
 	"github.com/sluice-iac/sluice/state"
@@ -53,7 +52,9 @@ type Options struct {
 	// that use them fail.
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
-	// Service receives the log messages of programs and plugins; nil when there is none.
+	// Service receives the log messages of programs and plugins; nil when there is none. The Program, the Providers or the Service serve the
+	// monitor to other processes: the first one that is a [source.MonitorServer]. The programs, plugins and services of package host are. Plugins
+	// that a caller's own host has wrapped are not, and need the Service for components and views.
 	Service Service
 
 	Parallel int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
@@ -196,7 +197,7 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 		Name: k.name, Stages: inner, Imports: k.imports, Recovers: k.recovers, Refresh: o.Refresh, RunProgram: o.RunProgram && !k.recovers,
 		Program: o.Program, Root: o.Root, Providers: o.Providers, PolicyPacks: o.PolicyPacks,
 		State: o.State, Version: ManifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
-		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
+		ResolveCreate: o.ResolveCreate, NoResourceReferences: o.Legacy.NoResourceReferences, NoOutputValues: o.Legacy.NoOutputValues,
 		Messages: func(func(stages.LogMessage)) {}, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
 		Log: o.Log,
 	}
@@ -206,6 +207,16 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	var invalid error
 	s.Calls, invalid = o.calls()
 	return s, errors.Join(err, invalid)
+}
+
+// monitorServer returns what serves the monitor to other processes; nil if nothing does.
+func (o Options) monitorServer() source.MonitorServer {
+	for _, part := range []any{o.Service, o.Program, o.Providers} {
+		if s, serves := part.(source.MonitorServer); serves {
+			return s
+		}
+	}
+	return nil
 }
 
 // stageSettings returns the part of the options that the stages need.
@@ -412,16 +423,4 @@ type Legacy struct {
 	// NoOutputValues reports to SDKs that outputs within values are not supported. Dependencies are then known for whole properties
 	// only (protocol.md 4.2).
 	NoOutputValues bool
-}
-
-// withoutFeatures returns the features of the monitor that are switched off.
-func (l Legacy) withoutFeatures() []monitor.Feature {
-	var off []monitor.Feature
-	if l.NoResourceReferences {
-		off = append(off, monitor.ResourceReferences)
-	}
-	if l.NoOutputValues {
-		off = append(off, monitor.OutputValues)
-	}
-	return off
 }

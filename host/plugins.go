@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/stages"
@@ -99,11 +100,19 @@ type pluginLoader interface {
 	Prepare(ctx context.Context, spec providers.Spec) error
 }
 
-var _ source.ComponentServer = (*PluginHost)(nil)
+var (
+	_ source.ComponentServer = (*PluginHost)(nil)
+	_ source.MonitorServer   = (*PluginHost)(nil)
+)
 
 // ServeComponents implements [source.ComponentServer].
 func (h *PluginHost) ServeComponents(next providers.Host, p source.Project, monitor func() stages.Monitor) providers.Host {
 	return ServeComponents(next, p, monitor)
+}
+
+// ServeMonitor implements [source.MonitorServer].
+func (h *PluginHost) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
 }
 
 // preparing is the number of plugins that are installed at the same time.

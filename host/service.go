@@ -10,9 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/convert"
 	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/loader"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -81,6 +83,11 @@ func (e *EngineService) Address() (string, error) { return e.server.Address() }
 // SocketAddress returns the address for clients that can dial Unix sockets, "unix://<path>". Where there can be no such socket, it
 // is Address.
 func (e *EngineService) SocketAddress() (string, error) { return e.server.SocketAddress() }
+
+// ServeMonitor implements [source.MonitorServer].
+func (e *EngineService) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
+}
 
 func (e *EngineService) close() error { return e.server.Close() }
 

@@ -52,6 +52,9 @@ var ErrUnsupported = errors.New("the provider does not support this")
 // preview: the engine then registers the component itself (protocol.md 3.2).
 var ErrConfigurationUnknown = errors.New("the provider's configuration is not known during the preview")
 
+// ErrUnserved is wrapped by the errors of [Deployment.MonitorAddress] and [Status.Token] if nothing serves the run to other processes.
+var ErrUnserved = errors.New("other processes cannot call the engine")
+
 // UncertainError wraps the error of an operation with an uncertain outcome: it may have taken effect (steps.md 9.3).
 type UncertainError struct {
 	Err error

@@ -1,11 +1,10 @@
 package providers
 
 import (
+	"errors"
 	"regexp"
 	"strings"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"sync"
 )
 
 // outcome is the evidence of a finished call about the API behind a provider.
@@ -29,15 +28,21 @@ func outcomeOf(err error) outcome {
 
 // throttling matches the answers of APIs that get too many calls: the error names of the large clouds, and HTTP's 429 if the text
 // calls it a status.
-var throttling = regexp.MustCompile(`(?i)throttl(ed|ing)|too ?many ?requests|rate ?(limit ?)?exceeded|request ?limit ?exceeded|` +
-	`\bslow ?down\b|(status|code|error|http|api)\W{0,3}(code)?\W{0,3}429\b|\b429 too\b`)
+var throttling = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)throttl(ed|ing)|too ?many ?requests|rate ?(limit ?)?exceeded|request ?limit ?exceeded|` +
+		`\bslow ?down\b|(status|code|error|http|api)\W{0,3}(code)?\W{0,3}429\b|\b429 too\b`)
+})
 
-// isThrottling reports whether a provider has answered that it, or the API behind it, gets too many calls. A message that is too
-// large for gRPC has the same code as exhausted resources.
+// exhausted is in the text of a gRPC status, and tooLarge in that of one about a message that is too large, which has the same code.
+const exhausted, tooLarge = "rpc error: code = ResourceExhausted", "larger than max"
+
+// isThrottling reports whether a provider has answered that it, or the API behind it, gets too many calls. An error can have a method Throttled,
+// which reports that by the provider's own evidence: those of plugins do, because their texts have no codes.
 func isThrottling(err error) bool {
-	if throttling.MatchString(err.Error()) {
+	text := err.Error()
+	if throttling().MatchString(text) || strings.Contains(text, exhausted) && !strings.Contains(text, tooLarge) {
 		return true
 	}
-	st, ok := status.FromError(err)
-	return ok && st.Code() == codes.ResourceExhausted && !strings.Contains(st.Message(), "larger than max")
+	var known interface{ Throttled() bool }
+	return errors.As(err, &known) && known.Throttled()
 }

@@ -349,7 +349,7 @@ type Deployment struct {
 	DryRun           bool
 	Parallel         int
 	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server with the run's monitor, for a provider in another
-	// process; the first call starts the server. nil if there is none.
+	// process; the first call starts the server. Without a server the error wraps [ErrUnserved]. It may be nil outside of runs.
 	MonitorAddress func() (string, error)
 }
 

@@ -71,7 +71,7 @@ type Status interface {
 	// the call has returned is an error, and so is an invalid step; in both cases no step is recorded.
 	Publish(ctx context.Context, steps ...ViewStep) error
 	// Token lets a provider in another process publish through the gRPC service pulumirpc.ResourceStatus until the call
-	// returns.
+	// returns. Without a server for other processes the error wraps [ErrUnserved].
 	Token() (StatusToken, error)
 }
 

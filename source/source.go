@@ -67,6 +67,32 @@ type Service interface {
 	SocketAddress() (string, error)
 }
 
+// MonitorServer is what serves the monitor of a run to other processes: the service of a host, or a [providers.Host] that starts plugins. The engine
+// itself serves nothing.
+type MonitorServer interface {
+	// ServeMonitor returns a server for one run. The end of ctx stops it like Close, which must be called in any case.
+	ServeMonitor(ctx context.Context, m ServedMonitor) RunningService
+}
+
+// ServedMonitor is the monitor of a run, as other processes get it.
+type ServedMonitor struct {
+	Monitor stages.Monitor
+	// Views receives the views that providers publish (protocol.md 5.4); nil accepts none.
+	Views stages.Views
+	// Root is the directory of the project file. Source positions are recorded relative to it; "" drops them (protocol.md 4.13).
+	Root string
+	// NoResourceReferences and NoOutputValues report to SDKs that these features are not supported, so that they use an older form of the protocol
+	// (protocol.md 4.2).
+	NoResourceReferences, NoOutputValues bool
+}
+
+// RunningService is a service whose owner closes it.
+type RunningService interface {
+	Service
+	// Close refuses new requests, and returns when none is being answered any more. It may be called more than once.
+	Close() error
+}
+
 // AddressOf returns the address of a service, "" for nil.
 func AddressOf(s Service) (string, error) {
 	if s == nil {

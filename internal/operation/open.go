@@ -16,7 +16,6 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/state"
@@ -463,8 +462,10 @@ func (o *opened) prepare(p *packs) *resolved {
 	}
 	s.run = standard.NewRun(o.operations, settings)
 	s.opened.events.stopOnPanic(s.run.Halt)
-	s.server = monitor.NewServer(o.operations, s.monitor(), monitor.ProjectRoot(o.settings.Root), monitor.WithViews(s.run),
-		monitor.Without(o.settings.WithoutFeatures...))
+	s.server = o.settings.serve(o.operations, source.ServedMonitor{
+		Monitor: s.monitor(), Views: s.run, Root: o.settings.Root,
+		NoResourceReferences: o.settings.NoResourceReferences, NoOutputValues: o.settings.NoOutputValues,
+	})
 	o.settings.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
 	return s
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/builtin"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -29,7 +28,7 @@ type resolved struct {
 	opened   *opened
 	packs    *packs
 	registry *providers.Registry
-	server   *monitor.Server
+	server   source.RunningService
 	record   *record // nil in previews
 	run      *standard.Run
 	imports  *standard.Imports // nil for operations with a pipeline

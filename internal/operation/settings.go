@@ -8,7 +8,6 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/state"
@@ -44,8 +43,9 @@ type Settings struct {
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
 	// ResolveCreate is called for each interrupted create; nil leaves them all pending.
 	ResolveCreate func(state.Pending) stages.CreateResolution
-	// WithoutFeatures are the disabled features of the monitor.
-	WithoutFeatures []monitor.Feature
+	// MonitorServer serves the monitor to other processes, nil if they cannot call it. NoResourceReferences and NoOutputValues disable features.
+	MonitorServer                        source.MonitorServer
+	NoResourceReferences, NoOutputValues bool
 	// Engine is the Engine service, nil if there is none. Messages sets the receiver of its messages; nil drops them.
 	Engine   source.Service
 	Messages func(sink func(stages.LogMessage))
@@ -86,6 +86,14 @@ func (s *Settings) reads() standard.Reads {
 		return standard.ReadAll
 	}
 	return standard.ReadMarked
+}
+
+// serve returns the server of the run's monitor.
+func (s *Settings) serve(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	if s.MonitorServer == nil {
+		return unserved{}
+	}
+	return s.MonitorServer.ServeMonitor(ctx, m)
 }
 
 // enter begins a phase, which ends when over is called.

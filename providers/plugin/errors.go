@@ -56,6 +56,11 @@ func (e *rpcError) Error() string { return e.message }
 // GRPCStatus lets grpc's status functions see the code.
 func (e *rpcError) GRPCStatus() *status.Status { return e.status }
 
+// Throttled reports whether the provider says that it, or the API behind it, gets too many calls. A message that is too large for gRPC has the same code.
+func (e *rpcError) Throttled() bool {
+	return e.status.Code() == codes.ResourceExhausted && !strings.Contains(e.status.Message(), "larger than max")
+}
+
 func (e *rpcError) Unwrap() error {
 	switch e.status.Code() {
 	case codes.Unimplemented:

@@ -157,6 +157,9 @@ func TestAnErrorOfTheProviderIsNotAMissingAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := create(t.Context(), answering(t, r), "web", object())
 			require.EqualError(t, err, r.message)
+			var said interface{ Throttled() bool }
+			require.ErrorAs(t, err, &said)
+			require.Equal(t, r.message == "quota exceeded", said.Throttled(), "the text does not say it, and the code does")
 			var u *providers.UncertainError
 			require.False(t, errors.As(err, &u) && u.Lost)
 		})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -31,8 +30,8 @@ type remote struct {
 	version string // of the plugin, as requested; "" for any
 	place   string // its executable or the folder of its sources; "" for a plugin that was attached
 
-	note  func(string) // receives messages about slow calls; nil discards
-	noted sync.Once    // the first slow call
+	note func(string) // receives the message about the first slow call; nil discards
+	slow slowCalls    // unused without note
 }
 
 // decode reads a part of an answer. Its error names the provider.
@@ -49,21 +48,13 @@ func (r *remote) decode(s subject, from *structpb.Struct, o property.WireOptions
 // waits.
 var shortCalls = []string{methodConfigure, methodCheckConfig, methodDiffConfig, methodCheck, methodDiff}
 
-// noteIfSlow writes a message about the first such call that is not answered in time. The caller must call the result.
-func noteIfSlow(r *remote, s subject) func() bool {
-	if r.note == nil || !slices.Contains(shortCalls, s.method) {
-		return func() bool { return true }
+// noteSlow writes a message about a short call that is not answered in time.
+func (r *remote) noteSlow(s subject) {
+	said := ""
+	if r.process != nil {
+		said = below(r.process.LastOutput())
 	}
-	return time.AfterFunc(slowStart, func() {
-		r.noted.Do(func() {
-			said := ""
-			if r.process != nil {
-				said = below(r.process.LastOutput())
-			}
-			r.note(fmt.Sprintf("%s: provider %s has not answered after %s, and is waited for%s",
-				s, titleOf(r.name, r.version, r.place), slowStart, said))
-		})
-	}).Stop
+	r.note(fmt.Sprintf("%s: provider %s has not answered after %s, and is waited for%s", s, titleOf(r.name, r.version, r.place), slowStart, said))
 }
 
 // failure turns the error of a call into one for the engine: that of a call without an answer, of an uncertain outcome,
@@ -216,7 +207,10 @@ func roundTrip[Req proto.Message, Resp any](
 	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
 ) (Resp, error) {
 	w := &watch{}
-	defer noteIfSlow(r, s)()
+	if r.note != nil && slices.Contains(shortCalls, s.method) {
+		number := r.slow.begin(s, r.noteSlow)
+		defer func() { r.slow.end(number) }()
+	}
 	answer, err := rpc(w.in(ctx), req)
 	w.collect()
 	if err != nil {

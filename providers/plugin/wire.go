@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -95,6 +96,9 @@ func (e *encoder) status(s providers.Status) (address, token string) {
 		return "", ""
 	}
 	t, err := s.Token()
+	if errors.Is(err, providers.ErrUnserved) {
+		return "", "" // the resource is made without views
+	}
 	if err != nil {
 		e.err = fmt.Errorf("%s: letting provider %s publish views: %w", e.subject, e.plugin, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/sdk"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -140,6 +141,11 @@ func (p *Program) built(ctx context.Context, debug bool, log func(stages.LogMess
 		return b.wait(ctx, log)
 	}
 	return p.binary(ctx, debug, log)
+}
+
+// ServeMonitor implements [source.MonitorServer].
+func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
 }
 
 // Close ends a build whose program was not run. Each run has its own process, which has ended when Run returns.

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/sdk"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -92,6 +93,11 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		}
 	}
 	return direct.Ended(p.project, exit, java.tooOldFor)
+}
+
+// ServeMonitor implements [source.MonitorServer].
+func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.

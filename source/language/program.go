@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -122,6 +123,11 @@ func (p *Program) finish(h *host) {
 	}
 	p.mu.Unlock()
 	h.stop()
+}
+
+// ServeMonitor implements [source.MonitorServer].
+func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
 }
 
 // Close stops the plugin.

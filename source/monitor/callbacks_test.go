@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
@@ -299,7 +300,7 @@ func TestCallbacksOfOneProgramShareAConnectionThatEndsWithTheServer(t *testing.T
 		"t": func([]byte) (proto.Message, error) { return &pulumirpc.TransformResponse{}, nil },
 	})
 	m := &monitortest.Monitor{Run: run()}
-	s := monitor.NewServer(context.Background(), m)
+	s := monitor.NewServer(context.Background(), source.ServedMonitor{Monitor: m})
 	client := pulumirpc.NewResourceMonitorClient(dial(t, address(t, s)))
 	for range 3 {
 		_, err := client.RegisterStackTransform(context.Background(), p.callback("t"))

@@ -445,16 +445,13 @@ func packageOf(typ urn.Type, req pluginFields) stages.Package {
 	}
 }
 
-// isNodeJS reports whether the caller is the Node.js SDK (steps.md 1.2 item 5).
+// isNodeJS reports whether the caller is the Node.js SDK (steps.md 1.2 item 5). The runtime belongs to the call, because programs and components may
+// share a connection. Reading the two values alone does not copy the metadata.
 func isNodeJS(ctx context.Context) bool {
-	md, ok := metadata.FromIncomingContext(ctx)
-	if !ok {
-		return false
-	}
-	if runtime := md.Get("pulumi-runtime"); len(runtime) > 0 {
+	if runtime := metadata.ValueFromIncomingContext(ctx, "pulumi-runtime"); len(runtime) > 0 {
 		return runtime[0] == "nodejs"
 	}
-	agent := md.Get("user-agent")
+	agent := metadata.ValueFromIncomingContext(ctx, "user-agent")
 	return len(agent) > 0 && strings.HasPrefix(agent[0], "grpc-node-js/")
 }
 

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
-	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -76,7 +76,7 @@ func TestEveryFieldOfACallArrives(t *testing.T) {
 			Failures: []stages.CheckFailure{{Property: "p", Reason: "r"}},
 		}, nil
 	}}
-	got, err := start(t, m, monitor.ProjectRoot("/p")).Call(context.Background(), &pulumirpc.ResourceCallRequest{
+	got, err := startAs(t, source.ServedMonitor{Monitor: m, Root: "/p"}).Call(context.Background(), &pulumirpc.ResourceCallRequest{
 		Tok: "aws:ec2:Vpc/m", Args: wire(t, everything()),
 		ArgDependencies: map[string]*pulumirpc.ResourceCallRequest_ArgumentDependencies{"plain": {Urns: []string{urnB}}},
 		Provider:        "p::id", Version: "1.0.0", PluginDownloadURL: "https://x",

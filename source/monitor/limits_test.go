@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
@@ -66,7 +67,7 @@ func TestAnswersAtOnceToManyRegistrationsOnASocketAllArrive(t *testing.T) {
 	m.OnRegister = func(_ context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
 		return m.Accept(req), nil
 	}
-	at, err := serve(t, m).SocketAddress()
+	at, err := serve(t, source.ServedMonitor{Monitor: m}).SocketAddress()
 	require.NoError(t, err)
 	client := pulumirpc.NewResourceMonitorClient(dial(t, at))
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
@@ -89,7 +90,7 @@ func TestAnswersAtOnceToManyRegistrationsOnASocketAllArrive(t *testing.T) {
 
 func TestMessagesMayBeLargerThanTheDefaultOfGRPC(t *testing.T) {
 	m := &monitortest.Monitor{Run: run()}
-	conn := dial(t, address(t, serve(t, m)), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20), grpc.MaxCallSendMsgSize(64<<20)))
+	conn := dial(t, address(t, serve(t, source.ServedMonitor{Monitor: m})), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20), grpc.MaxCallSendMsgSize(64<<20)))
 	text := strings.Repeat("x", 16<<20)
 	got, err := pulumirpc.NewResourceMonitorClient(conn).RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{
 		Type: "a:b:C", Custom: true, Object: &structpb.Struct{Fields: map[string]*structpb.Value{"big": structpb.NewStringValue(text)}},

@@ -5,6 +5,8 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/source"
 )
 
 func TestSourcePositionsAreRelativeToTheProject(t *testing.T) {
@@ -24,7 +26,7 @@ func TestSourcePositionsAreRelativeToTheProject(t *testing.T) {
 		"without a project": {"", "file:///p/a.ts", 1, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHandler(nil, ProjectRoot(c.root))
+			h := newHandler(source.ServedMonitor{Root: c.root})
 			require.Equal(t, c.want, h.positions.text(&pulumirpc.SourcePosition{Uri: c.uri, Line: c.line, Column: c.column}))
 		})
 	}

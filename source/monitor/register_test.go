@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
-	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -49,7 +49,7 @@ func wire(t testing.TB, m property.Map) *structpb.Struct {
 func TestEveryFieldOfARegistrationArrives(t *testing.T) {
 	yes, no := true, false
 	m := &monitortest.Monitor{Run: run()}
-	client := start(t, m, monitor.ProjectRoot("/home/me/project"))
+	client := startAs(t, source.ServedMonitor{Monitor: m, Root: "/home/me/project"})
 	output := property.OutputOf(property.Output{Element: property.String("o"), Known: true, Dependencies: []urn.URN{urnB}})
 	trigger := property.Secret(property.Number(2))
 	triggerWire, err := property.MarshalValue(trigger, property.WireOptions{KeepSecrets: true})
@@ -234,7 +234,7 @@ func TestTheNodeJSSDKIsRecognized(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &monitortest.Monitor{Run: run()}
-			conn := dial(t, address(t, serve(t, m)), grpc.WithUserAgent(c.agent))
+			conn := dial(t, address(t, serve(t, source.ServedMonitor{Monitor: m})), grpc.WithUserAgent(c.agent))
 			ctx := context.Background()
 			if c.runtime != "" {
 				ctx = metadata.AppendToOutgoingContext(ctx, "pulumi-runtime", c.runtime)
@@ -353,7 +353,7 @@ func TestOutputsThatAreNotKnownAreUnknownForNodeJS(t *testing.T) {
 			m := &monitortest.Monitor{Run: info, OnRegister: func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
 				return c.reply, nil
 			}}
-			conn := dial(t, address(t, serve(t, m)), grpc.WithUserAgent(c.agent))
+			conn := dial(t, address(t, serve(t, source.ServedMonitor{Monitor: m})), grpc.WithUserAgent(c.agent))
 			got, err := pulumirpc.NewResourceMonitorClient(conn).RegisterResource(context.Background(), c.req)
 			require.NoError(t, err)
 			require.Equal(t, c.reply.Unknown, got.GetUnknown())
@@ -364,7 +364,7 @@ func TestOutputsThatAreNotKnownAreUnknownForNodeJS(t *testing.T) {
 
 func TestEveryFieldOfAReadArrives(t *testing.T) {
 	m := &monitortest.Monitor{Run: run()}
-	client := start(t, m, monitor.ProjectRoot("/p"))
+	client := startAs(t, source.ServedMonitor{Monitor: m, Root: "/p"})
 	got, err := client.ReadResource(context.Background(), &pulumirpc.ReadResourceRequest{
 		Id: "i", Type: "aws:ec2:Vpc", Name: "n", Parent: urnA, Properties: wire(t, everything()), Dependencies: []string{urnB},
 		Provider: "p::id", Version: "1.0.0", AcceptSecrets: true, AdditionalSecretOutputs: []string{"s"},

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
@@ -31,15 +32,20 @@ func run() stages.RunInfo {
 }
 
 // start serves m and returns a client; both are closed with the test.
-func start(t testing.TB, m stages.Monitor, options ...monitor.Option) pulumirpc.ResourceMonitorClient {
+func start(t testing.TB, m stages.Monitor) pulumirpc.ResourceMonitorClient {
 	t.Helper()
-	conn := dial(t, address(t, serve(t, m, options...)))
-	return pulumirpc.NewResourceMonitorClient(conn)
+	return startAs(t, source.ServedMonitor{Monitor: m})
 }
 
-func serve(t testing.TB, m stages.Monitor, options ...monitor.Option) *monitor.Server {
+// startAs is start for a monitor that is served in another way.
+func startAs(t testing.TB, m source.ServedMonitor) pulumirpc.ResourceMonitorClient {
 	t.Helper()
-	s := monitor.NewServer(context.Background(), m, options...)
+	return pulumirpc.NewResourceMonitorClient(dial(t, address(t, serve(t, m))))
+}
+
+func serve(t testing.TB, m source.ServedMonitor) *monitor.Server {
+	t.Helper()
+	s := monitor.NewServer(context.Background(), m)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
@@ -60,7 +66,7 @@ func dial(t testing.TB, address string, options ...grpc.DialOption) *grpc.Client
 }
 
 func TestServerListensOnTheLoopbackInterfaceAndIsHealthy(t *testing.T) {
-	s := serve(t, &monitortest.Monitor{Run: run()})
+	s := serve(t, source.ServedMonitor{Monitor: &monitortest.Monitor{Run: run()}})
 	require.Regexp(t, `^127\.0\.0\.1:[0-9]+$`, address(t, s))
 	reply, err := healthpb.NewHealthClient(dial(t, address(t, s))).Check(context.Background(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err)
@@ -68,7 +74,7 @@ func TestServerListensOnTheLoopbackInterfaceAndIsHealthy(t *testing.T) {
 }
 
 func TestFeaturesAreAnsweredByName(t *testing.T) {
-	client := start(t, &monitortest.Monitor{Run: run()}, monitor.Without(monitor.OutputValues))
+	client := startAs(t, source.ServedMonitor{Monitor: &monitortest.Monitor{Run: run()}, NoOutputValues: true})
 	for id, want := range map[string]bool{
 		"secrets": true, "resourceReferences": true, "aliasSpecs": true, "replacementTrigger": true, "deletedWith": true,
 		"replaceWith": true, "transforms": true, "invokeTransforms": true, "parameterization": true,
@@ -84,7 +90,7 @@ func TestFeaturesAreAnsweredByName(t *testing.T) {
 }
 
 func TestDeploymentInfoNamesEveryFeature(t *testing.T) {
-	client := start(t, &monitortest.Monitor{Run: run()}, monitor.Without(monitor.Secrets))
+	client := startAs(t, source.ServedMonitor{Monitor: &monitortest.Monitor{Run: run()}, NoOutputValues: true, NoResourceReferences: true})
 	info, err := client.GetDeploymentInfo(context.Background(), &emptypb.Empty{})
 	require.NoError(t, err)
 	require.Equal(t, "proj", info.GetProject())
@@ -98,7 +104,7 @@ func TestDeploymentInfoNamesEveryFeature(t *testing.T) {
 	for _, f := range info.GetSupportedFeatures() {
 		numbers = append(numbers, int(f))
 	}
-	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19}, numbers)
+	require.Equal(t, []int{0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19}, numbers)
 }
 
 func TestExistsAnswersWhatTheMonitorFinds(t *testing.T) {
@@ -205,7 +211,7 @@ func TestClosingReleasesAParkedRegistration(t *testing.T) {
 		<-ctx.Done()
 		return nil, stages.ErrShutDown
 	}}
-	s := monitor.NewServer(context.Background(), m)
+	s := monitor.NewServer(context.Background(), source.ServedMonitor{Monitor: m})
 	client := pulumirpc.NewResourceMonitorClient(dial(t, address(t, s)))
 	failed := make(chan error, 1)
 	go func() {
@@ -220,7 +226,7 @@ func TestClosingReleasesAParkedRegistration(t *testing.T) {
 
 func TestTheEndOfTheContextStopsTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := monitor.NewServer(ctx, &monitortest.Monitor{Run: run()})
+	s := monitor.NewServer(ctx, source.ServedMonitor{Monitor: &monitortest.Monitor{Run: run()}})
 	before := address(t, s)
 	cancel()
 	require.NoError(t, s.Close())

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
-	"github.com/sluice-iac/sluice/source/monitor"
 )
 
 // viewsFunc receives the published views.
@@ -25,7 +25,7 @@ func (f viewsFunc) PublishViews(_ context.Context, token string, steps []provide
 }
 
 func statusClient(t *testing.T, f viewsFunc) pulumirpc.ResourceStatusClient {
-	s := serve(t, &monitortest.Monitor{Run: run()}, monitor.WithViews(f))
+	s := serve(t, source.ServedMonitor{Monitor: &monitortest.Monitor{Run: run()}, Views: f})
 	return pulumirpc.NewResourceStatusClient(dial(t, address(t, s)))
 }
 
@@ -81,7 +81,7 @@ func TestRefusalsOfViewStepsReachTheProvider(t *testing.T) {
 }
 
 func TestWithoutViewsThereIsNoSuchService(t *testing.T) {
-	s := serve(t, &monitortest.Monitor{Run: run()})
+	s := serve(t, source.ServedMonitor{Monitor: &monitortest.Monitor{Run: run()}})
 	_, err := pulumirpc.NewResourceStatusClient(dial(t, address(t, s))).PublishViewSteps(t.Context(), &pulumirpc.PublishViewStepsRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -63,6 +64,11 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	return direct.Run(ctx, host, p.project, direct.Command{
 		Executable: x.executable, Args: x.args, Env: append(env, x.env...), Hint: memoryHint, Debugger: x.debugger,
 	})
+}
+
+// ServeMonitor implements [source.MonitorServer].
+func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/sdk"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -132,6 +133,11 @@ func (p *Program) environment(ctx context.Context) (environment, error) {
 		p.found = e
 	}
 	return e, err
+}
+
+// ServeMonitor implements [source.MonitorServer].
+func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) source.RunningService {
+	return monitor.NewServer(ctx, m)
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.

@@ -89,7 +89,7 @@ func TestFeaturesOfTheMonitorCanBeSwitchedOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
 			p := featureProgram{Program: source.Func(nil), can: map[string]bool{}}
-			k.options.Legacy, k.options.Program = c.legacy, p
+			k.options.Legacy, k.options.Program, k.options.Service = c.legacy, p, serving(t)
 			_, err := sluice.Update(context.Background(), k.options)
 			require.NoError(t, err)
 			require.Equal(t, map[string]bool{"resourceReferences": c.references, "outputValues": c.values, "secrets": true}, p.can)

@@ -15,7 +15,7 @@ import (
 // Host serves m and an Engine service that passes its messages to m, both until the end of the test.
 func Host(t testing.TB, m *Monitor) source.Host {
 	t.Helper()
-	monitors := monitor.NewServer(context.Background(), m)
+	monitors := monitor.NewServer(context.Background(), source.ServedMonitor{Monitor: m})
 	t.Cleanup(func() { require.NoError(t, monitors.Close()) })
 	engines := engine.NewServer(context.Background(), func(l stages.LogMessage) { m.Log(context.Background(), l) })
 	t.Cleanup(func() { require.NoError(t, engines.Close()) })
