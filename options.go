@@ -52,9 +52,9 @@ type Options struct {
 	// that use them fail.
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
-	// Service receives the log messages of programs and plugins; nil when there is none. The Program, the Providers or the Service serve the
-	// monitor to other processes: the first one that is a [source.MonitorServer]. The programs, plugins and services of package host are. Plugins
-	// that a caller's own host has wrapped are not, and need the Service for components and views.
+	// Service receives the log messages of programs and plugins; nil when there is none. The Service, the Program or the Providers serve the
+	// monitor to other processes: the first of them that is a [source.MonitorServer]. Those of package host are. Plugins that a caller's own host
+	// has wrapped are not, and need the Service for components and views.
 	Service Service
 
 	Parallel int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
