@@ -40,7 +40,7 @@ func TestEndToEnd(t *testing.T) {
 // $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
 //
 // The node of scripts is the newest one that is installed, and keeps what it has compiled, so that a program starts in two thirds of the time. Scripts
-// about what programs, components and dynamic providers can do have `env PATH=$INSTALLED_PATH`, with the node on PATH, which may be an older one.
+// about what programs, components, dynamic providers and package managers can do have `env PATH=$INSTALLED_PATH`, with the node on PATH, which may be an older one.
 //
 // A program in JavaScript has the runtime option `typescript: false`, unless its script is about the compiler, which would cost as much as the program.
 func TestOtherLanguages(t *testing.T) {
