@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
 	"github.com/sluice-iac/sluice/testing/tier"
 )
 
@@ -30,6 +31,11 @@ func TestErrorsWithStrangeStacksCanBeShown(t *testing.T) {
 
 func TestNodeKeepsWhatItHasCompiled(t *testing.T) {
 	tier.Slow(t, "Node.js")
+	newest, err := nodesdk.Newest(t.TempDir())
+	require.NoError(t, err)
+	if newest != "" {
+		t.Setenv("PATH", newest+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	out, err := exec.Command("node", "--print", `typeof require("node:module").enableCompileCache === "function"`).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	can := strings.TrimSpace(string(out)) == "true" // since 22.8
@@ -49,7 +55,9 @@ func TestNodeKeepsWhatItHasCompiled(t *testing.T) {
 	declares := func() {
 		t.Helper()
 		m := monitortest.Preview()
-		require.NoError(t, run(t, project(t, "typescript"), m))
+		p := project(t, "commonjs")
+		p.Options = map[string]any{"typescript": false}
+		require.NoError(t, run(t, p, m))
 		require.NotEmpty(t, m.Record().Registered)
 	}
 	t.Setenv("CI", "")

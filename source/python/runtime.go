@@ -140,6 +140,15 @@ func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin
 	case poetry:
 		return direct.Install(ctx, p.Directory, nil, output, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
 	}
+	args := []string{"-m", "pip", "install", "--disable-pip-version-check"}
+	switch {
+	case exists(filepath.Join(p.Directory, "requirements.txt")):
+		args = append(args, "-r", "requirements.txt")
+	case exists(filepath.Join(p.Directory, "pyproject.toml")):
+		args = append(args, "-e", ".")
+	default:
+		return fmt.Errorf("there is no requirements.txt in %s; write `pulumi>=3` and what else the program needs into it", p.Directory)
+	}
 	e := environment{toolchain: pip}
 	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, plugin.PluginManifest))); err != nil {
 		return err
@@ -158,15 +167,6 @@ func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin
 			}
 		}
 		python = executableIn(e.folder, "python")
-	}
-	args := []string{"-m", "pip", "install", "--disable-pip-version-check"}
-	switch {
-	case exists(filepath.Join(p.Directory, "requirements.txt")):
-		args = append(args, "-r", "requirements.txt")
-	case exists(filepath.Join(p.Directory, "pyproject.toml")):
-		args = append(args, "-e", ".")
-	default:
-		return fmt.Errorf("there is no requirements.txt in %s; write `pulumi>=3` and what else the program needs into it", p.Directory)
 	}
 	return direct.Install(ctx, p.Directory, nil, output, "", python, args...)
 }

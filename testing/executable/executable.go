@@ -17,6 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
+// undebugged leaves out the information for debuggers, which takes a third of the time of linking.
+const undebugged = "-ldflags=-w"
+
 // Build builds the package in the folder dir as the executable path. The folder of path must exist.
 func Build(ctx context.Context, path, dir string) error {
 	shared, err := Shared(ctx, dir)
@@ -33,7 +36,7 @@ func BuildTests(ctx context.Context, path, dir string) error {
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", path, ".")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", undebugged, "-o", path, ".")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
@@ -77,7 +80,7 @@ func Shared(ctx context.Context, dir string) (path string, err error) {
 		return "", err
 	}
 	defer unlock()
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".") // does nothing if path is up to date
+	build := exec.CommandContext(ctx, "go", "build", undebugged, "-o", path, ".") // does nothing if path is up to date
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", dir, err, out)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
@@ -23,6 +24,15 @@ const jvm = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 // Variables are variables with which Maven and Gradle take half the processor time.
 func Variables() []string { return []string{"MAVEN_OPTS=" + jvm, "GRADLE_OPTS=" + jvm} }
+
+// CompilerArguments are arguments with which javac takes half the processor time.
+func CompilerArguments() []string {
+	fields := strings.Fields(jvm)
+	for i := range fields {
+		fields[i] = "-J" + fields[i]
+	}
+	return fields
+}
 
 // Install compiles the Maven project in dir, unless that was done before, so that all its dependencies are in Maven's repository. Test binaries of
 // several packages may call it at the same time.

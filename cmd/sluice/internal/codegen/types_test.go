@@ -75,7 +75,7 @@ func TestJavaProgramsCompile(t *testing.T) {
 			require.NoError(t, err)
 			program := filepath.Join(dir, "App.java")
 			require.NoError(t, os.WriteFile(program, text, 0o644))
-			arguments := []string{"-nowarn", "-encoding", "US-ASCII", "-d", filepath.Join(dir, "classes"), "-cp", classPath, program}
+			arguments := append(javasdk.CompilerArguments(), "-nowarn", "-encoding", "US-ASCII", "-d", filepath.Join(dir, "classes"), "-cp", classPath, program)
 			require.NoError(t, filepath.WalkDir(filepath.Join(dir, "sdk"), func(path string, d fs.DirEntry, err error) error {
 				if err == nil && !d.IsDir() {
 					arguments = append(arguments, path)
