@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/testing/nodesdk"
 	"github.com/sluice-iac/sluice/testing/tier"
 )
@@ -27,6 +28,52 @@ func TestErrorsWithStrangeStacksCanBeShown(t *testing.T) {
 	`).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "Error: x\n    at f (/a/node_modules/@scope/file.js:1:2)\n{ a: \x1b[33m1\x1b[39m } { a: 1 } symbol 2\n", string(out))
+}
+
+// The SDK notes the stacks of about ten promises for each resource. Their texts, with positions in the sources, cost more than the rest.
+func TestTextsOfNotedStacksAreMadeWhenTheyAreShown(t *testing.T) {
+	p := project(t, "leak")
+	p.Options = map[string]any{"typescript": false}
+	t.Setenv("PULUMI_DEBUG_PROMISE_LEAKS", "true")
+	m := monitortest.Preview()
+	require.Error(t, run(t, p, m))
+	require.Equal(t, []string{"10 texts\n"}, m.Messages(stages.Info), "one position for each resource")
+	said := strings.Join(m.Messages(stages.InfoErr), "")
+	require.Contains(t, said, "Promise leak detected")
+	require.Regexp(t, `STACK_TRACE:\nError: *\n    at .*debuggablePromise \(.*debuggable\.[jt]s:\d+`, said)
+	require.Regexp(t, `at new Thing \(.*leak.index\.js:\d+:\d+\)`, said)
+}
+
+// Packages read, replace and restore the function that makes the texts of stacks.
+func TestOthersReplaceWhatMakesTheTextsOfStacks(t *testing.T) {
+	tier.Slow(t, "Node.js")
+	out, err := exec.Command("node", "--require", "./preload.cjs", "-e", `
+		const assert = require("assert");
+		const usual = Error.prepareStackTrace;
+		const frames = () => {
+			const former = Error.prepareStackTrace;
+			Error.prepareStackTrace = (_, frames) => frames;
+			const { stack } = new Error();
+			Error.prepareStackTrace = former;
+			return stack;
+		};
+		assert.strictEqual(typeof frames()[0].getLineNumber(), "number");
+		assert.strictEqual(Error.prepareStackTrace, usual);
+		assert.match(new Error("x").stack, /^Error: x\n    at /);
+		function mine(e, frames) { return this === Error && "mine of " + e.message; }
+		Error.prepareStackTrace = mine;
+		for (let i = 0; i < 3; i++) {
+			frames();
+			assert.strictEqual(new Error("x").stack, "mine of x");
+			assert.strictEqual(Error.prepareStackTrace, Error.prepareStackTrace);
+		}
+		Error.prepareStackTrace = undefined;
+		assert.strictEqual(Error.prepareStackTrace, undefined);
+		assert.match(new TypeError("y").stack, /^TypeError: y\n    at /);
+		console.log("done");
+	`).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "done\n", string(out))
 }
 
 func TestNodeKeepsWhatItHasCompiled(t *testing.T) {

@@ -107,7 +107,7 @@ func TestAnEntryPointMayBeAFile(t *testing.T) {
 
 func TestHundredsOfResourcesAreDeclared(t *testing.T) {
 	m := monitortest.Preview()
-	require.NoError(t, run(t, project(t, "many"), m)) // the SDK spends ten milliseconds on each
+	require.NoError(t, run(t, project(t, "many"), m))
 	require.Len(t, m.Record().Registered, 301)
 }
 
