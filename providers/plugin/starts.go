@@ -51,16 +51,22 @@ func startKey(spec providers.Spec) string {
 // borrow returns the plugin that serves spec for a request of its schema, and starts it if there is none. The caller does not close it.
 func (s *starts) borrow(ctx context.Context, spec providers.Spec, load func() (*client, error)) (*client, error) {
 	key := startKey(spec)
-	s.mu.Lock()
-	there, known := s.of[key]
-	if known = known && !there.isOver(); !known {
-		there = s.add(key, false)
+	for {
+		s.mu.Lock()
+		there, known := s.of[key]
+		if known = known && !there.isOver(); !known {
+			there = s.add(key, false)
+		}
+		s.mu.Unlock()
+		if !known {
+			return s.start(key, there, load)
+		}
+		c, err := there.client.Wait(ctx)
+		if hasLeft := errors.Is(err, context.Canceled) && ctx.Err() == nil; !hasLeft {
+			return c, err
+		}
+		// The caller that was starting it has left.
 	}
-	s.mu.Unlock()
-	if known {
-		return there.client.Wait(ctx)
-	}
-	return s.start(key, there, load)
 }
 
 // take returns the plugin that serves spec for a provider, which closes it. It is one that was started for its schema, or a new one.
@@ -98,6 +104,7 @@ func (s *starts) add(key string, owned bool) *startedPlugin {
 
 // start starts a plugin that has been added.
 func (s *starts) start(key string, there *startedPlugin, load func() (*client, error)) (*client, error) {
+	defer there.client.Fail(await.ErrNoResult) // if load panics
 	c, err := load()
 	s.mu.Lock()
 	if err == nil && s.closed && !there.owned {

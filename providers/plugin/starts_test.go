@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/providers"
@@ -13,13 +14,10 @@ import (
 )
 
 // sharing is a host that shares the test plugin, which is on the PATH, and the count of its starts.
-func sharing(t *testing.T, env map[string]string) *installation {
+func sharing(t *testing.T) *installation {
 	t.Helper()
 	i := &installation{starts: filepath.Join(t.TempDir(), "starts")}
 	s := setup{env: map[string]string{"SIMPLE_STARTS": i.starts}}
-	for name, value := range env {
-		s.env[name] = value
-	}
 	o := options(s)
 	o.Shares = true
 	i.host = plugin.NewHost(o)
@@ -46,7 +44,7 @@ func requireWorks(t *testing.T, p providers.Provider) {
 func TestOneProcessServesASchemaAndAProvider(t *testing.T) {
 	spec := providers.Spec{Package: "simple", Exact: true} // which does not matter to the process
 	t.Run("the schema first", func(t *testing.T) {
-		i := sharing(t, nil)
+		i := sharing(t)
 		i.schema(t, simple, nil)
 		i.schema(t, providers.Spec{Package: "simple"}, nil)
 		end := i.loaded(t, spec)
@@ -54,7 +52,7 @@ func TestOneProcessServesASchemaAndAProvider(t *testing.T) {
 		end()
 	})
 	t.Run("the provider first", func(t *testing.T) {
-		i := sharing(t, nil)
+		i := sharing(t)
 		end := i.loaded(t, spec)
 		text, started := i.schema(t, providers.Spec{Package: "simple"}, nil)
 		require.Contains(t, text, `"name":"simple"`)
@@ -66,12 +64,12 @@ func TestOneProcessServesASchemaAndAProvider(t *testing.T) {
 		require.Equal(t, 2, i.started(t))
 	})
 	t.Run("at the same time", func(t *testing.T) {
-		i := sharing(t, nil)
+		i := sharing(t)
 		var all conc.WaitGroup
 		for range 4 {
 			all.Go(func() {
 				_, err := providers.Schema(t.Context(), i.host, providers.Spec{Package: "simple"}, nil)
-				require.NoError(t, err)
+				assert.NoError(t, err)
 			})
 		}
 		all.Go(func() { i.loaded(t, spec)() })
@@ -81,7 +79,7 @@ func TestOneProcessServesASchemaAndAProvider(t *testing.T) {
 }
 
 func TestEachProviderHasAProcessOfItsOwn(t *testing.T) {
-	i := sharing(t, nil)
+	i := sharing(t)
 	i.schema(t, providers.Spec{Package: "simple"}, nil)
 	first := i.loaded(t, providers.Spec{Package: "simple"})
 	second := i.loaded(t, providers.Spec{Package: "simple"})
@@ -91,7 +89,7 @@ func TestEachProviderHasAProcessOfItsOwn(t *testing.T) {
 }
 
 func TestAParameterizedSchemaLeavesTheProviderAlone(t *testing.T) {
-	i := sharing(t, nil)
+	i := sharing(t)
 	end := i.loaded(t, providers.Spec{Package: "simple"})
 	text, started := i.schema(t, providers.Spec{Package: "simple"}, &providers.ParameterizeRequest{Name: "more", Version: "2.0.0", Value: []byte("extend more")})
 	require.Contains(t, text, `"simple:index:Extended"`)
@@ -100,7 +98,7 @@ func TestAParameterizedSchemaLeavesTheProviderAlone(t *testing.T) {
 }
 
 func TestAProviderIsStartedAgainIfTheRequestOfItsSchemaFailed(t *testing.T) {
-	i := sharing(t, nil)
+	i := sharing(t)
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	_, err := providers.Schema(left, i.host, providers.Spec{Package: "simple"}, nil)
@@ -109,7 +107,7 @@ func TestAProviderIsStartedAgainIfTheRequestOfItsSchemaFailed(t *testing.T) {
 }
 
 func TestNoOperationTakesOverWhatWasStartedForAnEarlierOne(t *testing.T) {
-	i := sharing(t, nil)
+	i := sharing(t)
 	i.schema(t, providers.Spec{Package: "simple"}, nil)
 	require.NoError(t, i.host.EndUnused())
 	end := i.loaded(t, providers.Spec{Package: "simple"})
@@ -121,7 +119,7 @@ func TestNoOperationTakesOverWhatWasStartedForAnEarlierOne(t *testing.T) {
 }
 
 func TestAHostEndsWhatWasStartedOnlyForItsSchema(t *testing.T) {
-	i := sharing(t, nil)
+	i := sharing(t)
 	i.schema(t, providers.Spec{Package: "simple"}, nil)
 	require.NoError(t, i.host.Close())
 	_, err := providers.Schema(t.Context(), i.host, providers.Spec{Package: "simple"}, nil)
