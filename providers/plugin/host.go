@@ -75,8 +75,8 @@ type Options struct {
 	Log *slog.Logger
 
 	// Shares is true if one process may serve a request of a schema and the provider of the same spec, whichever is first. A process that was
-	// started for its schema then stays until [Host.Close], unless a provider takes it. It is for plugins in source form, which take seconds to start:
-	// the schemas of installed ones are stored.
+	// started for its schema then stays until [Host.EndUnused] or [Host.Close], unless a provider takes it. It is for plugins in source form, which
+	// take seconds to start: the schemas of installed ones are stored.
 	Shares bool
 }
 
