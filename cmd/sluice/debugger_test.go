@@ -84,7 +84,7 @@ func waitingDebugger(ts *testscript.TestScript, number int, log string) debugger
 	return debuggerConfig{}
 }
 
-// deadlineConn is a connection to a process that is debugged. It stays open for the life of the process.
+// deadlineConn is a connection to a process that is debugged.
 type deadlineConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -134,9 +134,13 @@ func resumeBun(c *deadlineConn, address string) error {
 	if err := openWebSocket(c, address); err != nil {
 		return err
 	}
+	defer func() { _ = c.Close() }() // bun does not exit as long as a debugger is connected
 	for _, method := range []string{"Inspector.enable", "Inspector.initialized"} {
 		if err := writeFrame(c, fmt.Sprintf(`{"id":1,"method":%q}`, method)); err != nil {
 			return err
+		}
+		if err := readUntil(c, `"id":1`); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
 	return nil
