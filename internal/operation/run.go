@@ -12,7 +12,7 @@ import (
 
 // programGrace limits how long a program may take to end by itself after the run is over. After an interrupt it is interruptedGrace,
 // because the caller may not wait long: the Automation API for Go kills a command after ten seconds, and a lock stays.
-const programGrace, interruptedGrace = 10 * time.Second, 3 * time.Second
+const programGrace, interruptedGrace = 30 * time.Second, 3 * time.Second
 
 // errProgramStays is the cause of ending a program that goes on after the run.
 var errProgramStays = fmt.Errorf("the run was over, but the program did not end by itself within %v, and was ended; it may have "+
