@@ -180,7 +180,7 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 	if err != nil || e.monitor.IsOver() {
 		return nil, err
 	}
-	outputs := e.outputs(evaluator, r.Outputs, owner)
+	outputs := values.WithoutNulls(e.outputs(evaluator, r.Outputs, owner))
 	plain := make(map[string]property.Value, len(outputs))
 	for name, v := range outputs {
 		plain[name] = v.DowngradeOutputs()

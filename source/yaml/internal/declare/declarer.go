@@ -150,18 +150,19 @@ func (d *declaration) register() (Declared, error) {
 	req := d.request
 	req.PropertyDependencies = make(map[string][]urn.URN, len(d.properties))
 	deps := d.dependsOn
-	for name, v := range d.properties {
-		own := v.OutputDependencies()
+	inputs := values.WithoutNulls(d.properties)
+	for name, v := range inputs {
+		own := d.properties[name].OutputDependencies()
 		if own == nil {
 			own = []urn.URN{}
 		}
 		req.PropertyDependencies[name] = own
 		deps = values.Union(deps, own)
 		if !req.Remote { // a remote component gets the dependencies of each part of a value
-			d.properties[name] = v.DowngradeOutputs()
+			inputs[name] = v.DowngradeOutputs()
 		}
 	}
-	req.Dependencies, req.Inputs = values.Sorted(deps), property.NewMap(d.properties)
+	req.Dependencies, req.Inputs = values.Sorted(deps), property.NewMap(inputs)
 	req.Ordered = d.declarer.in.Turn(d.node)
 	reply, err := d.declarer.in.Monitor.Register(d.node.At, req)
 	if err != nil {
@@ -174,13 +175,14 @@ func (d *declaration) register() (Declared, error) {
 func (d *declaration) read(id property.Value) (Declared, error) {
 	req := d.request
 	deps := values.Union(d.dependsOn, id.OutputDependencies())
-	for name, v := range d.properties {
-		deps = values.Union(deps, v.OutputDependencies())
-		d.properties[name] = v.DowngradeOutputs()
+	known := values.WithoutNulls(d.properties)
+	for name, v := range known {
+		deps = values.Union(deps, d.properties[name].OutputDependencies())
+		known[name] = v.DowngradeOutputs()
 	}
 	plain, _ := values.UnmarkDeep(id)
 	reply, err := d.declarer.in.Monitor.Read(d.node.At, &stages.ReadRequest{
-		Type: req.Type, Name: req.Name, ID: plain, Parent: req.Parent, Properties: property.NewMap(d.properties),
+		Type: req.Type, Name: req.Name, ID: plain, Parent: req.Parent, Properties: property.NewMap(known),
 		Dependencies: values.Sorted(deps), Provider: req.Provider, Package: req.Package, PackageRef: req.PackageRef,
 		AdditionalSecretOutputs: req.AdditionalSecretOutputs, Ordered: d.declarer.in.Turn(d.node),
 	})
@@ -278,7 +280,7 @@ func (d *declaration) whole() (map[string]property.Value, error) {
 
 // secretInput makes the value of a property secret if the schema requires it.
 func secretInput(s *schema.Resource, name string, v property.Value) property.Value {
-	if s == nil || s.Inputs[name] == nil || !s.Inputs[name].Secret {
+	if s == nil || s.Inputs[name] == nil || !s.Inputs[name].Secret || v.IsNull() {
 		return v
 	}
 	return values.Secret(v)

@@ -38,7 +38,7 @@ func (i invocation) run() (property.Value, error) {
 	if args.IsUnknown() {
 		return marks.Mark(property.Computed()), nil
 	}
-	req.Args = args.AsMap()
+	req.Args = property.NewMap(values.WithoutNulls(args.AsMap().Mutable()))
 	reply, err := i.eval.monitor.Invoke(i.of.Token.At, req)
 	switch {
 	case err != nil:
