@@ -63,6 +63,7 @@ func (r *declarationReader) bare(d *Declaration, n *yaml.Node) {
 
 // full reads a declaration that is a mapping.
 func (r *declarationReader) full(d *Declaration, n *yaml.Node) {
+	r.fields.refuseOthers(n, fmt.Sprintf("the declaration of %s", d.Key), "type", "items", "description", "secret", "default", "value")
 	d.Description = r.fields.text(n, "description", "")
 	d.Type = r.typeOf(n, d.Key.String())
 	d.Default, d.HasDefault = r.fields.value(n, "default")

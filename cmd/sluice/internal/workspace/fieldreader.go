@@ -68,6 +68,20 @@ func (f *fieldReader) value(n *yaml.Node, key string) (Value, bool) {
 
 // warnAboutOthers warns about the fields of a mapping that nothing reads.
 func (f *fieldReader) warnAboutOthers(mapping *yaml.Node, what string, known ...string) {
+	others(mapping, known, func(key *yaml.Node, advice string) {
+		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", f.doc.path, key.Line, key.Value, what, advice))
+	})
+}
+
+// refuseOthers fails if a mapping has a field that nothing reads. It is for mappings that Pulumi's schema of the file closes.
+func (f *fieldReader) refuseOthers(mapping *yaml.Node, what string, known ...string) {
+	others(mapping, known, func(key *yaml.Node, advice string) {
+		f.fail(key, fmt.Sprintf("%s has no field `%s`", what, key.Value), advice)
+	})
+}
+
+// others calls found for each key of a mapping that is not among the known ones, with advice.
+func others(mapping *yaml.Node, known []string, found func(key *yaml.Node, advice string)) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key := resolve(mapping.Content[i])
 		if slices.Contains(known, key.Value) || key.Value == "<<" {
@@ -77,6 +91,6 @@ func (f *fieldReader) warnAboutOthers(mapping *yaml.Node, what string, known ...
 		if near := source.Near(key.Value, known); near != "" {
 			advice = fmt.Sprintf("did you mean `%s`?", near)
 		}
-		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", f.doc.path, key.Line, key.Value, what, advice))
+		found(key, advice)
 	}
 }

@@ -188,9 +188,11 @@ func (pr *projectReader) read() {
 	p.RequiredVersion = pr.fields.text(root, "requiredPulumiVersion", "write a range of versions such as \">=3.0.0\"")
 	p.StackConfigDir = pr.fields.text(root, "stackConfigDir", "name a directory")
 	if backend := pr.fields.mapping(root, "backend"); backend != nil {
+		pr.fields.refuseOthers(backend, "`backend`", "url")
 		p.BackendURL = pr.fields.text(backend, "url", "write a URL such as file://~")
 	}
 	if options := pr.fields.mapping(root, "options"); options != nil {
+		pr.fields.refuseOthers(options, "`options`", "refresh")
 		refresh := pr.fields.text(options, "refresh", "the only value is `always`")
 		if refresh != "" && refresh != "always" {
 			_, n := child(options, "refresh")

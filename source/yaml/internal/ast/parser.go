@@ -152,7 +152,14 @@ func (p *parser) resource(e syntax.Entry) *Resource {
 		p.read.fail(e.Value.Range, "", "%s must be an object with a `type`, not %v", what, e.Value.Kind)
 		return r
 	}
-	f := p.read.fields(e.Value, what, "type", "name", "defaultProvider", "properties", "get", "options")
+	known := []string{"type", "name", "defaultProvider", "properties", "get", "options"}
+	f := p.read.fieldsAmong(e.Value, what, func(key *syntax.Node) {
+		if name, _ := match(key.Text, []string{"condition", "metadata"}); name != "" { // known to Pulumi YAML, which ignores them
+			p.read.warn(key.Range, "", "%s has the field %q, which does nothing", what, name)
+			return
+		}
+		p.read.fail(key.Range, hint(key, known), "%s has no field %q", what, key.Text)
+	}, known)
 	r.Type = p.read.text(f["type"], "a resource's type")
 	switch n := strings.Count(r.Type.Value, ":"); {
 	case f["type"] == nil || f["type"].Kind == syntax.Null:
@@ -215,7 +222,7 @@ func (p *parser) get(r *Resource, n *syntax.Node, what string) {
 }
 
 func (p *parser) options(r *Resource, n *syntax.Node, what string) {
-	f := p.read.fields(n, "`options` of "+what, optionNames()...)
+	f := p.read.onlyFields(n, "`options` of "+what, optionNames()...)
 	if f == nil {
 		return
 	}

@@ -27,12 +27,23 @@ func (r *reader) warn(at syntax.Range, hint, format string, args ...any) {
 // warns about unknown names.
 func (r *reader) fields(n *syntax.Node, what string, known ...string) map[string]*syntax.Node {
 	return r.fieldsAmong(n, what, func(key *syntax.Node) {
-		hint := syntax.Nearest(key.Text, known)
-		if hint == "" {
-			hint = "it may have: " + syntax.Some(known, len(known))
-		}
-		r.warn(key.Range, hint, "%s has no field %q; it is ignored", what, key.Text)
+		r.warn(key.Range, hint(key, known), "%s has no field %q; it is ignored", what, key.Text)
 	}, known)
+}
+
+// onlyFields is like fields, but an unknown name is an error. It is for objects where a misspelt name changes what is made.
+func (r *reader) onlyFields(n *syntax.Node, what string, known ...string) map[string]*syntax.Node {
+	return r.fieldsAmong(n, what, func(key *syntax.Node) {
+		r.fail(key.Range, hint(key, known), "%s has no field %q", what, key.Text)
+	}, known)
+}
+
+// hint names the known field that an unknown one was probably meant to be, or all of them.
+func hint(key *syntax.Node, known []string) string {
+	if near := syntax.Nearest(key.Text, known); near != "" {
+		return near
+	}
+	return "it may have: " + syntax.Some(known, len(known))
 }
 
 // fieldsAmong is like fields, for objects that may have other fields too. It passes their keys to other.
