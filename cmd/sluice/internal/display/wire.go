@@ -122,12 +122,9 @@ func jsonArchive(a property.Archive, members any) any {
 }
 
 func jsonReference(r property.Reference, showSecrets bool) any {
-	out := map[string]any{property.SignatureKey: referenceMark, "urn": string(r.URN)}
+	out := map[string]any{property.SignatureKey: referenceMark, "urn": string(r.URN), "packageVersion": r.PackageVersion}
 	if !r.ID.IsNull() {
 		out["id"] = jsonValue(r.ID, showSecrets)
-	}
-	if r.PackageVersion != "" {
-		out["packageVersion"] = r.PackageVersion
 	}
 	return out
 }
