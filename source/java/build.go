@@ -1,22 +1,19 @@
 package java
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
-	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
 // build defines how a program is compiled and started.
@@ -25,148 +22,8 @@ type build struct {
 	executable string // "" for a jar, which the java of the JDK runs
 	directory  string // where the executable is started
 	project    string // Gradle's name of the project in the directory: "" or ":infra"
-	jar        string // the file
-}
-
-// tool is a build tool.
-type tool string
-
-const (
-	maven  tool = "mvn"
-	gradle tool = "gradle"
-	jar    tool = "jar"
-)
-
-// title returns the name of a tool for messages.
-func (t tool) title() string {
-	if t == gradle {
-		return "Gradle"
-	}
-	return "Maven"
-}
-
-// begins reports whether a line is the first of a tool's messages about a failure.
-func (t tool) begins(line string) bool {
-	switch t {
-	case maven:
-		return mavenEnd().MatchString(line)
-	case gradle:
-		return strings.HasPrefix(line, "FAILURE: Build failed")
-	}
-	return false
-}
-
-var (
-	mavenEnd = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[ERROR\] (COMPILATION ERROR|Failed to execute goal |\[ERROR\] |No plugin found for prefix |` +
-			`Plugin \S+ or one of its dependencies |Error resolving |Malformed POM |The build could not read )`)
-	})
-	mavenThrown = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`An exception occurr?ed while executing the Java class`)
-	})
-	gradleStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`finished with non-zero exit value (\d+)`) })
-)
-
-// programStatus returns the program's exit status from a tool's last output, text. ok is false if the tool itself has failed, so that text
-// has the reason. status is the exit status of the tool.
-func (t tool) programStatus(text string, status int) (code int, ok bool) {
-	if text == "" {
-		return status, true
-	}
-	if t == maven {
-		return status, mavenThrown().MatchString(text)
-	}
-	m := gradleStatus().FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	code, err := strconv.Atoi(m[1])
-	return code, err == nil
-}
-
-// explain reduces a tool's messages about a failure to those about the program. directory is that of the program.
-func (t tool) explain(text, directory string) string {
-	lines := strings.Split(terminal.Plain(text), "\n")
-	if t == gradle {
-		lines = gradleReason(lines)
-	} else {
-		lines = mavenReason(lines)
-	}
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(location().ReplaceAllString(strings.ReplaceAll(line, directory+string(filepath.Separator), ""), "$1:$2:$3:"), " \r")
-	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
-}
-
-// location matches the place of an error in Maven's form: App.java:[12,5].
-var location = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`) })
-
-// mavenReason returns the compiler's lines, or else the reason why Maven did not call the compiler.
-func mavenReason(lines []string) []string {
-	var all, compiler []string
-	inCompiler := false
-	for _, line := range lines {
-		text, isError := line, false
-		for strings.HasPrefix(text, "[ERROR]") { // twice before mistakes in the pom.xml
-			text, isError = strings.TrimPrefix(strings.TrimPrefix(text, "[ERROR]"), " "), true
-		}
-		switch {
-		case !isError && strings.HasPrefix(line, "["):
-			continue // of another level
-		case strings.HasPrefix(text, "COMPILATION ERROR"):
-			inCompiler = true
-			continue
-		case strings.HasPrefix(text, "Failed to execute goal ") && len(compiler) > 0:
-			return compiler
-		case strings.HasPrefix(text, "To see the full stack trace of the errors"):
-			return all
-		}
-		text, _, _ = strings.Cut(text, " -> [Help ")
-		if text = strings.TrimRight(text, " @"); text == "" {
-			continue
-		}
-		all = append(all, text)
-		if inCompiler {
-			compiler = append(compiler, text)
-		}
-	}
-	return all
-}
-
-// gradleReason returns the compiler's lines, which come first, or else Gradle's own reason.
-func gradleReason(lines []string) []string {
-	var before, wrong []string
-	inWrong, failed := false, false
-	for _, line := range lines {
-		switch {
-		case ofJVM().MatchString(line):
-		case strings.HasPrefix(line, "FAILURE: Build failed"):
-			failed = true
-		case strings.HasPrefix(line, "* What went wrong:"):
-			inWrong = true
-		case strings.HasPrefix(line, "* "), strings.HasPrefix(line, "BUILD FAILED"):
-			inWrong = false
-		case inWrong:
-			wrong = append(wrong, line)
-		case !failed:
-			before = append(before, line)
-		}
-	}
-	if strings.TrimSpace(strings.Join(before, "")) != "" {
-		return before
-	}
-	return wrong
-}
-
-// version returns the version from a tool's output: "3.8.7" of "Apache Maven 3.8.7 (...)", "8.5" of "Gradle 8.5".
-func (t tool) version(text string) string {
-	for line := range strings.Lines(terminal.Plain(text)) {
-		if _, after, ok := strings.Cut(line, t.title()+" "); ok && !strings.Contains(line, ":") {
-			version, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-			return version
-		}
-	}
-	return ""
+	jar        string // the file; "" if start is known
+	start      *start // how the program is started without the tool; nil if the tool starts it
 }
 
 // hosted are the tools that only the language plugin supports.
@@ -346,19 +203,44 @@ func (b build) compileArguments() []string {
 	return nil
 }
 
-// launch returns the arguments that run a class from any directory, or the program's own class if class is "". Maven compiles the program
-// in the same start, to save a second one. Gradle does not: its compiler would write between the lines of the program. done removes the
+// describe returns the arguments that compile a program and describe in a file how it is started with arguments: Maven writes the class path of the
+// dependencies, and tells the rest in its output. done removes the files that the arguments refer to.
+func (b build) describe(file string, args []string) (list []string, done func(), err error) {
+	done = func() {}
+	if b.tool == maven {
+		// The class path comes first: it is known even if the program does not compile. exec:java starts nothing, but tells its parameters.
+		list = append(slices.Clone(quiet), "-Dorg.slf4j.simpleLogger.log."+mavenLog+"=debug",
+			"dependency:build-classpath", "compile", "exec:java", "-Dmdep.outputFile="+file, "-DincludeScope=runtime", "-Dexec.skip=true")
+		return append(list, mavenArguments(args)...), done, nil
+	}
+	script, err := direct.Script("Gradle", "sluice-start-*.gradle", b.describeScript(file, args))
+	if err != nil {
+		return nil, nil, err
+	}
+	return []string{
+		"--init-script", script, "--quiet", "--console=plain", "--no-daemon",
+		"-Dorg.gradle.configuration-cache=false", "-Dorg.gradle.unsafe.configuration-cache=false", // the task reads another one
+		b.project + ":" + gradleTask,
+	}, func() { _ = os.Remove(script) }, nil
+}
+
+// mavenArguments returns the properties with which Maven gives arguments to a program. The templates take them from a property of their own.
+func mavenArguments(args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	return []string{"-Dexec.args=" + quoted(args), "-DmainArgs=" + quoted(args)}
+}
+
+// launch returns the arguments with which the tool runs a class from any directory, or the program's own class if class is "". Maven compiles the
+// program in the same start, to save a second one. Gradle does not: its compiler would write between the lines of the program. done removes the
 // files that the arguments refer to.
 func (b build) launch(class string, args []string) (list []string, done func(), err error) {
 	done = func() {}
 	switch b.tool {
 	case maven:
 		list = append(slices.Clone(quiet), "--file", filepath.Join(b.directory, "pom.xml"), "compile", "exec:java")
-		if len(args) > 0 {
-			// The templates take the arguments from a property of their own.
-			list = append(list, "-Dexec.args="+quoted(args), "-DmainArgs="+quoted(args))
-		}
-		return list, done, nil
+		return append(list, mavenArguments(args)...), done, nil
 	case gradle:
 		// A daemon would go on after the run, and the program would be its child.
 		list = []string{"--quiet", "--console=plain", "--no-daemon", "--project-dir", b.directory, b.project + ":run"}
@@ -372,6 +254,19 @@ func (b build) launch(class string, args []string) (list []string, done func(), 
 		return append([]string{"--init-script", script}, list...), func() { _ = os.Remove(script) }, nil
 	}
 	return append([]string{"-jar", b.jar}, args...), done, nil
+}
+
+// command completes the command of a program or plugin: its executable, arguments, and what the build adds to them. done removes the files that the
+// arguments refer to.
+func (b build) command(java jdk, c plugin.Command, args []string) (command plugin.Command, done func(), err error) {
+	if s := b.start; s != nil {
+		c.Executable, c.Args, c.Directory = cmp.Or(s.executable, java.java), s.arguments(), cmp.Or(s.directory, c.Directory)
+		c.Environment = append(slices.Clip(c.Environment), s.environment...)
+		return c, func() {}, nil
+	}
+	list, done, err := b.launch("", args)
+	c.Executable, c.Args = cmp.Or(b.executable, java.java), list
+	return c, done, err
 }
 
 // agent is the option that makes a JVM wait for a debugger at an address.
@@ -418,6 +313,44 @@ func startScript(class string, args []string) []byte {
 	}
 	fmt.Fprintf(&b, "  task.setArgs([%s])\n} } }\n", strings.Join(list, ", "))
 	return []byte(b.String())
+}
+
+// describeScript returns a script that adds [gradleTask] to the program's project. It writes nothing if Gradle does more than to start a JVM.
+func (b build) describeScript(file string, args []string) []byte {
+	path := b.project
+	if path == "" {
+		path = ":"
+	}
+	var script strings.Builder
+	if len(args) > 0 {
+		script.Write(startScript("", args))
+	}
+	fmt.Fprintf(&script, `allprojects { afterEvaluate { project ->
+  def run = project.tasks.findByName('run')
+  if (project.path != %s || run == null) return
+  project.tasks.create(%s) {
+    dependsOn run.taskDependencies
+    doLast {
+      try {
+        if (!(run instanceof JavaExec) || run.actions.size() != 1 || !run.finalizedBy.getDependencies(run).empty) return
+        if (run.hasProperty('mainModule') && run.mainModule.present) return
+        def java = run.hasProperty('javaLauncher') && run.javaLauncher.present ? run.javaLauncher.get().executablePath.asFile.path : run.executable
+        def arguments = run.args + (run.hasProperty('argumentProviders') ? run.argumentProviders.collectMany { it.asArguments() } : [])
+        def start = [
+          executable: java ?: '', class: run.hasProperty('mainClass') ? run.mainClass.get() : run.main, directory: run.workingDir.path,
+          options: run.allJvmArgs.collect { it.toString() }, classPath: run.classpath.files.collect { it.path },
+          arguments: arguments.collect { it.toString() },
+          environment: run.environment.findAll { k, v -> System.getenv(k) != v.toString() }.collectEntries { k, v -> [k, v.toString()] }
+        ]
+        new File(%s).setText(groovy.json.JsonOutput.toJson(start), 'UTF-8')
+      } catch (Throwable unknown) {
+        logger.info('the start of the program cannot be described', unknown)
+      }
+    }
+  }
+} }
+`, literal(path), literal(gradleTask), literal(file))
+	return []byte(script.String())
 }
 
 // literal writes a text as a literal in Groovy.

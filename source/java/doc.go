@@ -1,5 +1,5 @@
-// Package java runs Java programs and components without a language plugin: Maven or Gradle builds and starts them, and an existing jar is
-// started as it is.
+// Package java runs Java programs and components without a language plugin: Maven or Gradle builds them and tells how they are started, and an
+// existing jar is started as it is.
 //
 // It separates the messages of the build tools from the output of the program. It controls no downloads of the build tools.
 //

@@ -51,6 +51,9 @@ func findJDK(ctx context.Context, directory string) (jdk, error) {
 	if err != nil {
 		return jdk{}, err
 	}
+	if version := releaseVersion(path); version != "" {
+		return supported(jdk{java: path, version: version})
+	}
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "java", Executable: path, Args: []string{"-version"}, Directory: directory, Environment: os.Environ(),
 	})
@@ -62,12 +65,34 @@ func findJDK(ctx context.Context, directory string) (jdk, error) {
 		// The java of macOS only prints where to get a real one.
 		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, direct.Below(stderr), installJDK())
 	}
-	found := jdk{java: path, version: m[1]}
-	if v := major(m[1]); v < oldest {
+	return supported(jdk{java: path, version: m[1]})
+}
+
+// supported returns j, or an error if it is too old.
+func supported(j jdk) (jdk, error) {
+	if v := major(j.version); v < oldest {
 		return jdk{}, fmt.Errorf("%s is Java %s, and Pulumi's SDK for Java needs %d or later; %s, and let JAVA_HOME name its folder",
-			path, found.version, oldest, installJDK())
+			j.java, j.version, oldest, installJDK())
 	}
-	return found, nil
+	return j, nil
+}
+
+// releaseVersion returns the version that the file "release" of a JDK tells, without starting its java; "" if there is no such file.
+func releaseVersion(java string) string {
+	path, err := filepath.EvalSymlinks(java)
+	if err != nil {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "release"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), "JAVA_VERSION="); found {
+			return strings.Trim(value, `"`)
+		}
+	}
+	return ""
 }
 
 func locateJava() (string, error) {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -20,13 +21,21 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Program is a Java program. It keeps nothing between runs.
-type Program struct{ project source.Project }
+// Program is a Java program.
+type Program struct {
+	project source.Project
+
+	mu       sync.Mutex // guards prepared
+	prepared *compiled  // of the next run; nil if it was not compiled
+}
 
 // New returns the program of a project. Runtime options: binary, a jar that is built already; use-executor, the build tool.
 func New(p source.Project) *Program { return &Program{project: p} }
 
-var _ source.Program = (*Program)(nil)
+var (
+	_ source.Program  = (*Program)(nil)
+	_ source.Preparer = (*Program)(nil)
+)
 
 // CompileError reports that a program does not compile, or that its build tool cannot start it. Output is the message of the compiler or
 // the tool.
@@ -42,41 +51,38 @@ func (e *CompileError) Error() string {
 
 // Run compiles the program and runs it. The end of ctx ends the compiler or the program, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
-	b, java, err := p.prepare(ctx)
+	b, java, err := p.tools(ctx)
 	if err != nil {
 		return err
 	}
-	if b.tool != jar {
-		host.Monitor.Log(ctx, stages.LogMessage{Severity: stages.Info, Message: "compiling with " + b.tool.title(), Ephemeral: true})
+	c := p.take()
+	if c == nil && b.tool != jar {
+		host.Monitor.Log(ctx, compiling(b))
 	}
-	if b.tool == gradle {
-		wanted, done := host.Wanted(ctx)
-		err := p.compile(wanted, b, java)
-		done()
-		if err != nil {
-			return err
-		}
+	wanted, done := host.Wanted(ctx)
+	b, err = p.built(wanted, b, java, c, p.project.Args)
+	done()
+	if err != nil {
+		return err
 	}
 	env, err := p.environment(host)
 	if err != nil {
 		return err
 	}
-	args, done, err := b.launch("", p.project.Args)
+	end := &held{begins: b.tool.begins, show: direct.Forward(direct.Log(ctx, host), p.project.Program())}
+	command, done, err := b.command(java, plugin.Command{
+		Name: p.project.Program(), Directory: p.project.Directory, Environment: append(os.Environ(), env...), Output: end.line,
+	}, p.project.Args)
 	if err != nil {
 		return err
 	}
 	defer done()
-	end := &held{begins: b.tool.begins, show: direct.Forward(direct.Log(ctx, host), p.project.Program())}
-	command := plugin.Command{
-		Name: p.project.Program(), Executable: cmp.Or(b.executable, java.java), Args: args,
-		Directory: p.project.Directory, Environment: append(os.Environ(), env...), Output: end.line,
-	}
 	if p.project.Debug {
-		done, err := b.await(&command, direct.DebugAddress(usualPort), jdwp(p.project.Program(), direct.Log(ctx, host)))
+		undo, err := b.await(&command, direct.DebugAddress(usualPort), jdwp(p.project.Program(), direct.Log(ctx, host)))
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer undo()
 	}
 	exit, err := plugin.Run(ctx, command)
 	if err != nil {
@@ -103,8 +109,64 @@ func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) sour
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
-// prepare finds the build tool and the JDK of the program.
-func (p *Program) prepare(ctx context.Context) (build, jdk, error) {
+// Prepare implements [source.Preparer]: the start of the build tool that lists the packages compiles the program for the next run, too. Its errors are
+// those of Run.
+func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) error {
+	p.take() // the sources may have changed
+	b, java, err := p.tools(ctx)
+	if err != nil || b.tool == jar {
+		return nil //nolint:nilerr // Packages finds the same error
+	}
+	log(compiling(b))
+	c, err := p.compileOnce(ctx, b, java, p.project.Args)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prepared = &c
+	return nil
+}
+
+// compiling is the message before a program is compiled.
+func compiling(b build) stages.LogMessage {
+	return stages.LogMessage{Severity: stages.Info, Message: "compiling with " + b.tool.title(), Ephemeral: true}
+}
+
+// take returns what was compiled for the next run, nil if nothing was.
+func (p *Program) take() *compiled {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.prepared
+	p.prepared = nil
+	return c
+}
+
+// built returns the build of a compiled program with how it is started with arguments. c is what was compiled, nil if nothing was. A jar is compiled.
+func (p *Program) built(ctx context.Context, b build, java jdk, c *compiled, args []string) (build, error) {
+	if b.tool == jar {
+		return b, nil
+	}
+	if c == nil {
+		made, err := p.compileOnce(ctx, b, java, args)
+		if err != nil {
+			return b, err
+		}
+		c = &made
+	}
+	switch {
+	case c.err != nil:
+		return b, c.err
+	case c.start != nil:
+		b.tool, b.start = jar, c.start
+	case !c.complete:
+		return b, p.compile(ctx, b, java)
+	}
+	return b, nil
+}
+
+// tools finds the build tool and the JDK of the program.
+func (p *Program) tools(ctx context.Context) (build, jdk, error) {
 	b, err := find(p.project)
 	if err != nil {
 		return build{}, jdk{}, err
@@ -113,11 +175,71 @@ func (p *Program) prepare(ctx context.Context) (build, jdk, error) {
 	return b, java, err
 }
 
-// compile compiles the program, unless it is a jar. The tool's cache makes this cheap when nothing has changed.
-func (p *Program) compile(ctx context.Context, b build, java jdk) error {
-	if b.tool == jar {
-		return nil
+// compileOnce compiles the program in one start of its build tool, which also tells the class path, and how to start the program with arguments.
+// Errors of the program are in the result.
+func (p *Program) compileOnce(ctx context.Context, b build, java jdk, args []string) (compiled, error) {
+	folder, err := os.MkdirTemp("", "sluice-java-")
+	if err != nil {
+		return compiled{}, fmt.Errorf("compile %s: %w", p.project.Program(), err)
 	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	file := filepath.Join(folder, "start")
+	list, done, err := b.describe(file, args)
+	if err != nil {
+		return compiled{}, err
+	}
+	defer done()
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: string(b.tool), Executable: b.executable, Args: list, Directory: b.directory, Environment: os.Environ(),
+	})
+	if err != nil {
+		return compiled{}, err
+	}
+	if b.tool == gradle {
+		return p.compiledByGradle(b, java, gradleStart(file), stdout+"\n"+stderr, exit), nil
+	}
+	return p.compiledByMaven(b, java, file, args, stdout+"\n"+stderr, exit), nil
+}
+
+// compiledByGradle returns what Gradle has compiled.
+func (p *Program) compiledByGradle(b build, java jdk, s *start, output string, exit plugin.Exit) compiled {
+	switch {
+	case exit.Code != 0 && (strings.Contains(output, gradleTask) || strings.Contains(output, "sluice-start-")):
+		return compiled{} // the description itself has failed
+	case exit.Code != 0:
+		return compiled{err: p.compileError(b, java, output, exit)}
+	case s == nil:
+		return compiled{complete: true}
+	}
+	return compiled{complete: true, classPath: s.classPath, start: s}
+}
+
+// compiledByMaven returns what Maven has compiled. file has the class path of the dependencies.
+func (p *Program) compiledByMaven(b build, java jdk, file string, args []string, output string, exit plugin.Exit) compiled {
+	goals, output := mavenGoals(output)
+	var c compiled
+	text, err := os.ReadFile(file)
+	if err == nil {
+		c.classPath = filepath.SplitList(strings.TrimSpace(string(text)))
+	}
+	if exit.Code != 0 {
+		if mavenFailed(goals, output) {
+			c.err = p.compileError(b, java, output, exit)
+		}
+		return c
+	}
+	c.complete = true
+	if options, ok := mavenOptions(b.directory); ok && err == nil {
+		c.start = mavenStart(goals, c.classPath, args, options)
+	}
+	if c.start != nil {
+		c.classPath = c.start.classPath
+	}
+	return c
+}
+
+// compile compiles the program, and does nothing else.
+func (p *Program) compile(ctx context.Context, b build, java jdk) error {
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: string(b.tool), Executable: b.executable, Args: b.compileArguments(), Directory: b.directory, Environment: os.Environ(),
 	})
@@ -155,23 +277,16 @@ func (p *Program) environment(host source.Host) ([]string, error) {
 	return append(env, "PULUMI_PWD="+p.project.Directory), nil
 }
 
-// discovery is the class of the SDK that, with the argument "packages", prints the packages of the SDKs on the class path.
-const discovery = "com.pulumi.bootstrap.internal.Main"
-
 // Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language plugin it
 // returns nothing if it cannot read them, for example from a program that does not compile: the run of the program reports the reason.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
-	b, java, err := p.prepare(ctx)
+	b, java, err := p.tools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	printed, err := p.discover(ctx, b, java)
+	found, err := p.manifests(ctx, b, java)
 	if err != nil {
 		return nil, err
-	}
-	var found []sdk.Manifest
-	if json.Unmarshal([]byte(printed), &found) != nil {
-		return nil, nil
 	}
 	var list []stages.Package
 	for _, f := range found {
@@ -184,35 +299,52 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	return list, nil
 }
 
-// discover returns the SDK's output about the class path. If the SDK cannot be run, the result is any other text.
-func (p *Program) discover(ctx context.Context, b build, java jdk) (string, error) {
-	switch b.tool {
-	case gradle:
-		args, done, err := b.launch(discovery, []string{"packages"})
-		if err != nil {
-			return "", err
+// manifests returns the manifests of the SDKs on the program's class path, none if it is not known.
+func (p *Program) manifests(ctx context.Context, b build, java jdk) ([]sdk.Manifest, error) {
+	classPath := []string{b.jar}
+	if b.tool != jar {
+		p.mu.Lock()
+		c := p.prepared
+		p.mu.Unlock()
+		if c == nil {
+			made, err := p.compileOnce(ctx, b, java, p.project.Args)
+			if err != nil {
+				return nil, err
+			}
+			c = &made
 		}
-		defer done()
-		return p.output(ctx, b.executable, b.directory, args...)
-	case jar:
-		return p.output(ctx, java.java, p.project.Directory, "-cp", b.jar, discovery, "packages")
+		if classPath = c.classPath; classPath == nil && (c.err != nil || b.tool == maven) {
+			return nil, nil
+		}
 	}
-	folder, err := os.MkdirTemp("", "sluice-java-")
+	if classPath != nil {
+		if list, err := manifests(classPath); !errors.Is(err, errAskClass) {
+			return list, err
+		}
+	}
+	printed, err := p.discover(ctx, b, java, classPath)
 	if err != nil {
-		return "", fmt.Errorf("list the packages of %s: %w", p.project.Program(), err)
+		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	file := filepath.Join(folder, "classpath")
-	_, err = p.output(ctx, b.executable, b.directory, append(slices.Clone(quiet), "dependency:build-classpath",
-		"-Dmdep.outputFile="+file, "-Dmdep.includeScope=runtime")...)
+	var list []sdk.Manifest
+	if json.Unmarshal([]byte(printed), &list) != nil {
+		return nil, nil // the class could not be run, and has printed something else
+	}
+	return list, nil
+}
+
+// discover returns the SDK's own output about a class path, or about that of the program if Gradle alone knows it. If the SDK cannot be run, the result
+// is any other text.
+func (p *Program) discover(ctx context.Context, b build, java jdk, classPath []string) (string, error) {
+	if classPath != nil {
+		return p.output(ctx, java.java, p.project.Directory, "-cp", strings.Join(classPath, string(os.PathListSeparator)), discovery, "packages")
+	}
+	args, done, err := b.launch(discovery, []string{"packages"})
 	if err != nil {
 		return "", err
 	}
-	path, err := os.ReadFile(file)
-	if err != nil {
-		return "", nil // Maven could not find the dependencies
-	}
-	return p.output(ctx, java.java, p.project.Directory, "-cp", strings.TrimSpace(string(path)), discovery, "packages")
+	defer done()
+	return p.output(ctx, b.executable, b.directory, args...)
 }
 
 // output returns the standard output of a command, whatever its exit status.

@@ -1,7 +1,6 @@
 package java
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,18 +26,17 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.Plug
 		return nil, tooling.ErrNoPlugins // the SDK for Java has neither dynamic resources nor policies
 	}
 	program := New(p)
-	b, java, err := program.prepare(ctx)
+	b, java, err := program.tools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := program.compile(ctx, b, java); err != nil {
+	if b, err = program.built(ctx, b, java, nil, c.Args); err != nil {
 		return nil, err
 	}
-	args, done, err := b.launch("", c.Args)
+	command, done, err := b.command(java, c.Command(p, ""), c.Args)
 	if err != nil {
 		return nil, err
 	}
-	command := c.Command(p, cmp.Or(b.executable, java.java), args...)
 	command.Done = done
 	if b.tool == gradle {
 		command.Intercept = func(_ int, line string) bool { return ofJVM().MatchString(terminal.Plain(line)) }
@@ -56,7 +54,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c tooling.Plug
 
 // Install downloads the dependencies of a program and compiles it, unless it is built already.
 func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
-	b, _, err := New(p).prepare(ctx)
+	b, _, err := New(p).tools(ctx)
 	if err != nil || b.tool == jar {
 		return err
 	}
@@ -65,7 +63,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin
 
 // About returns the JDK and the build tool of a program.
 func (Runtime) About(ctx context.Context, p source.Project) ([]tooling.Tool, error) {
-	b, java, err := New(p).prepare(ctx)
+	b, java, err := New(p).tools(ctx)
 	if err != nil {
 		return nil, err
 	}

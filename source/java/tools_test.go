@@ -88,9 +88,13 @@ func TestGradleCompilesAndRunsAProjectOfABuild(t *testing.T) {
 	m := monitortest.Preview()
 	require.NoError(t, run(t, p, m))
 	require.Equal(t, []string{"compiling with Gradle", "hello from dev\n"}, m.Messages(stages.Info))
-	require.Equal(t, root+" --quiet --console=plain --no-daemon :infra:app:classes\n"+
-		"allprojects { afterEvaluate { tasks.withType(JavaExec) { task ->\n  task.setArgs(['one', 'two words'])\n} } }\n"+
-		p.Directory+" --init-script SCRIPT --quiet --console=plain --no-daemon --project-dir "+root+" :infra:app:run\n", called())
+	const arguments = "allprojects { afterEvaluate { tasks.withType(JavaExec) { task ->\n  task.setArgs(['one', 'two words'])\n} } }\n"
+	described, started, found := strings.Cut(called(), root+" --init-script SCRIPT --quiet --console=plain --no-daemon "+
+		"-Dorg.gradle.configuration-cache=false -Dorg.gradle.unsafe.configuration-cache=false :infra:app:sluiceStart\n")
+	require.True(t, found)
+	require.Contains(t, described, arguments)
+	require.Contains(t, described, "if (project.path != ':infra:app' ")
+	require.Equal(t, arguments+p.Directory+" --init-script SCRIPT --quiet --console=plain --no-daemon --project-dir "+root+" :infra:app:run\n", started, "Gradle starts what it has not described")
 }
 
 func TestTheWrapperOfGradleIsPreferred(t *testing.T) {
@@ -100,7 +104,7 @@ func TestTheWrapperOfGradleIsPreferred(t *testing.T) {
 	m := monitortest.Preview()
 	require.NoError(t, run(t, p, m))
 	require.Equal(t, []string{"compiling with Gradle", "from the wrapper\n"}, m.Messages(stages.Info))
-	require.Contains(t, called(), p.Directory+" --quiet --console=plain --no-daemon :classes\n")
+	require.Contains(t, called(), " :sluiceStart\n"+p.Directory+" --quiet --console=plain --no-daemon --project-dir "+p.Directory+" :run\n")
 
 	p.Options = map[string]any{"use-executor": "gradle"}
 	m = monitortest.Preview()
@@ -188,7 +192,7 @@ func TestTheWrapperOfMavenIsPreferred(t *testing.T) {
 
 func TestErrorsThatTheSDKAlsoSendsAreNotOutput(t *testing.T) {
 	const logger = "Nov 23, 2026 2:06:44 AM com.pulumi.deployment.internal.DeploymentImpl$DefaultEngineLogger errorAsync\n"
-	fakeTools(t, map[string]string{"mvn": "#!/bin/sh\ncat >&2 <<'END'\none\n" +
+	fakeTools(t, map[string]string{"mvn": "#!/bin/sh\ncase \"$*\" in *build-classpath*) exit 0;; esac\ncat >&2 <<'END'\none\n" +
 		logger + "SEVERE: Missing required configuration variable 'x'\n\tplease set a value\n\ttwo, which is lost\nthree\n" +
 		logger + "SEVERE: Running program [PID: 1](java) failed with an unhandled exception:\njava.lang.Error: no\n\tat App.main(App.java:1)\n" +
 		"Caused by: java.lang.Error\n\t... 1 more\n\nfour\n" +
@@ -199,7 +203,7 @@ func TestErrorsThatTheSDKAlsoSendsAreNotOutput(t *testing.T) {
 }
 
 func TestAPluginIsCompiledAndRunFromAnotherDirectory(t *testing.T) {
-	fakeTools(t, map[string]string{"mvn": "#!/bin/sh\ncase \"$*\" in *exec:java*) printf '\\033[0m12345\\n'; echo \"$PWD $*\" >&2; sleep 60;; esac\n"})
+	fakeTools(t, map[string]string{"mvn": "#!/bin/sh\ncase \"$*\" in *build-classpath*) ;; *exec:java*) printf '\\033[0m12345\\n'; echo \"$PWD $*\" >&2; sleep 60;; esac\n"})
 	p := inFolder(t, map[string]string{"pom.xml": ""})
 	elsewhere, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -232,21 +236,22 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		home    string // JAVA_HOME
 		want    []string
 	}{
-		"program":           {want: []string{"there is no Java program in ", "neither pom.xml nor build.gradle", "`binary`"}},
-		"Maven":             {files: []string{pom}, want: []string{"mvn was not found on your $PATH", "`apt-get install maven`", "mvnw"}},
-		"Gradle":            {files: []string{"build.gradle"}, want: []string{"gradle was not found on your $PATH", "gradlew"}},
-		"pom":               {options: map[string]any{"use-executor": "mvn"}, want: []string{"there is no pom.xml"}},
-		"wrapper":           {files: []string{pom}, options: map[string]any{"use-executor": "./mvnw"}, want: []string{"mvnw, which does not exist"}},
-		"jar":               {options: map[string]any{"binary": "app.jar"}, want: []string{"app.jar, which does not exist"}},
-		"another binary":    {options: map[string]any{"binary": "App.java"}, want: []string{"App.java, which is not a .jar"}},
-		"name of the jar":   {options: map[string]any{"use-executor": "jar"}, want: []string{"`binary` does not name one"}},
-		"plugin":            {files: []string{pom}, options: map[string]any{"use-executor": "jbang"}, want: []string{"jbang need the language plugin pulumi-language-java"}},
-		"build by sbt":      {files: []string{"build.sbt"}, want: []string{"sbt or Mill", "pulumi-language-java"}},
-		"another tool":      {files: []string{pom}, options: map[string]any{"use-executor": "ant"}, want: []string{`"ant"`, "mvn, gradle or jar"}},
-		"Java":              {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, want: []string{"java was not found", "install a JDK of version 11 or later"}},
-		"Java that is new":  {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, java: old, want: []string{"is Java 1.8.0_392", "needs 11 or later"}},
-		"Java that answers": {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, java: "#!/bin/sh\necho get one >&2\nexit 1\n", want: []string{"get one", "install a JDK"}},
-		"JAVA_HOME":         {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, home: "/nowhere", want: []string{"JAVA_HOME is /nowhere, which is not a JDK"}},
+		"program":             {want: []string{"there is no Java program in ", "neither pom.xml nor build.gradle", "`binary`"}},
+		"Maven":               {files: []string{pom}, want: []string{"mvn was not found on your $PATH", "`apt-get install maven`", "mvnw"}},
+		"Gradle":              {files: []string{"build.gradle"}, want: []string{"gradle was not found on your $PATH", "gradlew"}},
+		"pom":                 {options: map[string]any{"use-executor": "mvn"}, want: []string{"there is no pom.xml"}},
+		"wrapper":             {files: []string{pom}, options: map[string]any{"use-executor": "./mvnw"}, want: []string{"mvnw, which does not exist"}},
+		"jar":                 {options: map[string]any{"binary": "app.jar"}, want: []string{"app.jar, which does not exist"}},
+		"another binary":      {options: map[string]any{"binary": "App.java"}, want: []string{"App.java, which is not a .jar"}},
+		"name of the jar":     {options: map[string]any{"use-executor": "jar"}, want: []string{"`binary` does not name one"}},
+		"plugin":              {files: []string{pom}, options: map[string]any{"use-executor": "jbang"}, want: []string{"jbang need the language plugin pulumi-language-java"}},
+		"build by sbt":        {files: []string{"build.sbt"}, want: []string{"sbt or Mill", "pulumi-language-java"}},
+		"another tool":        {files: []string{pom}, options: map[string]any{"use-executor": "ant"}, want: []string{`"ant"`, "mvn, gradle or jar"}},
+		"Java":                {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, want: []string{"java was not found", "install a JDK of version 11 or later"}},
+		"Java that is new":    {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, java: old, want: []string{"is Java 1.8.0_392", "needs 11 or later"}},
+		"Java that answers":   {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, java: "#!/bin/sh\necho get one >&2\nexit 1\n", want: []string{"get one", "install a JDK"}},
+		"Java in its release": {files: []string{"app.jar", "jdk/bin/java", "jdk/release"}, options: map[string]any{"binary": "app.jar"}, home: "jdk", want: []string{"jdk/bin/java is Java 1.8.0_392"}},
+		"JAVA_HOME":           {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, home: "/nowhere", want: []string{"JAVA_HOME is /nowhere, which is not a JDK"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()
@@ -254,12 +259,18 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 				write(t, bin, map[string]string{"java": c.java})
 			}
 			t.Setenv("PATH", bin)
-			t.Setenv("JAVA_HOME", c.home)
 			files := map[string]string{}
 			for _, file := range c.files {
 				files[file] = ""
+				if file == "jdk/release" {
+					files[file] = "IMPLEMENTOR=\"N\"\nJAVA_VERSION=\"1.8.0_392\"\n"
+				}
 			}
 			p := inFolder(t, files)
+			if c.home == "jdk" {
+				c.home = filepath.Join(p.Root, c.home)
+			}
+			t.Setenv("JAVA_HOME", c.home)
 			p.Options = c.options
 			m := monitortest.Preview()
 			err := java.New(p).Run(context.Background(), monitortest.Host(t, m))
