@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/gc"
@@ -50,7 +52,7 @@ func run(ctx context.Context, args []string, s terminal.Streams, keys secrets.De
 	}
 	open := session.NewOpener(terminal.New(s))
 	open.Derivation = keys
-	global := &globalFlags{open: open}
+	global := &globalFlags{open: open, completes: len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)}
 	root := newTree(global)
 	root.SetArgs(args)
 	root.SetIn(strings.NewReader("")) // only the terminal reads the input
