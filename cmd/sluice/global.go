@@ -22,6 +22,7 @@ import (
 // globalFlags are the flags of all commands.
 type globalFlags struct {
 	open      *session.Opener
+	completes bool // whether a shell asks for completions
 	directory string
 	log       logFlags
 	profiling string // the beginning of the names of profiles; "" writes none

@@ -9,11 +9,11 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/ballast"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/gc"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -24,19 +24,8 @@ func main() { os.Exit(realMain(secrets.PBKDF2{})) }
 // realMain runs the command line of the process, and returns its exit status.
 func realMain(keys secrets.Derivation) int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
-	limitMemory()
-	defer ballast.Keep()
+	gc.Follow()
 	return run(context.Background(), os.Args[1:], terminal.ProcessStreams(), keys)
-}
-
-// memoryShare is the part of the machine's memory, or of the control group's, that sluice uses. Programs and plugins need the rest.
-const memoryShare = 0.8
-
-// limitMemory makes the garbage collector run more often when memory gets scarce, instead of letting the heap double, and sets the
-// limit at which the engine refuses more resources. GOMEMLIMIT takes precedence. If the size of the memory is unknown, there is no
-// limit.
-func limitMemory() {
-	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
 }
 
 // adoptOwnVariables makes SLUICE_X take precedence over PULUMI_X, in this process and in the programs and plugins that
@@ -63,7 +52,7 @@ func run(ctx context.Context, args []string, s terminal.Streams, keys secrets.De
 	}
 	open := session.NewOpener(terminal.New(s))
 	open.Derivation = keys
-	global := &globalFlags{open: open}
+	global := &globalFlags{open: open, completes: len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)}
 	root := newTree(global)
 	root.SetArgs(args)
 	root.SetIn(strings.NewReader("")) // only the terminal reads the input

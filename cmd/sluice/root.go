@@ -77,7 +77,9 @@ func newTree(global *globalFlags) *cobra.Command {
 	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")
-	complete(root, global)
+	if global.completes {
+		complete(root, global)
+	}
 	adaptBuiltins(root)
 	if open.Terminal.AsPulumi {
 		nameCommands(root, open.Terminal)

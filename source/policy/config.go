@@ -3,15 +3,13 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/sluice-iac/sluice/source/policy/internal/jsonschema"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -152,45 +150,11 @@ func (p described) problems(properties map[string]any) []string {
 		}
 		schema["required"] = required
 	}
-	const name = "sluice:policy"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noFiles{})
-	c.DefaultDraft(jsonschema.Draft7)
-	if err := c.AddResource(name, schema); err != nil {
-		return []string{"the schema of its configuration cannot be read: " + err.Error()}
+	checked, faults := jsonschema.New(schema)
+	if checked == nil {
+		return []string{"the schema of its configuration cannot be used: " + strings.Join(faults, "; ")}
 	}
-	compiled, err := c.Compile(name)
-	if err != nil {
-		if wrapped, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
-			err = wrapped.Err
-		}
-		return []string{"the schema of its configuration cannot be used: " + strings.Join(violations(err), "; ")}
-	}
-	return violations(compiled.Validate(properties))
-}
-
-// violations returns the problems in err, ordered. The validator visits maps, so its own text has another order each time.
-func violations(err error) []string {
-	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok {
-		if err != nil {
-			return []string{err.Error()}
-		}
-		return nil
-	}
-	var out []string
-	for _, unit := range invalid.BasicOutput().Errors {
-		if unit.Error == nil {
-			continue
-		}
-		at := strings.TrimPrefix(strings.ReplaceAll(unit.InstanceLocation, "/", "."), ".")
-		if at != "" {
-			at += ": "
-		}
-		out = append(out, fmt.Sprint(at, unit.Error.String()))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return checked.Faults(properties)
 }
 
 // reconcile overrides the defaults with the configuration of the pack, and then with that of the user (protocol.md 7.3). The result has all
@@ -250,11 +214,4 @@ func validate(policies []described, config map[string]setting) []string {
 	}
 	slices.Sort(problems)
 	return problems
-}
-
-// noFiles is a loader that refuses references to files or addresses: the schema of a policy must be complete.
-type noFiles struct{}
-
-func (noFiles) Load(url string) (any, error) {
-	return nil, fmt.Errorf("it refers to %s, and may refer to nothing outside of itself", url)
 }

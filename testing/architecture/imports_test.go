@@ -227,7 +227,7 @@ var hosting = []string{
 	module + "/host", module + "/cloud", module + "/state/backend", module + "/source/runtimes", module + "/source/yaml", module + "/source/nodejs",
 	module + "/source/python", module + "/source/java", module + "/source/golang", module + "/source/policy", module + "/source/convert",
 	module + "/providers/native", module + "/providers/plugin", module + "/source/tooling", module + "/internal/platform/process", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
-	"github.com/santhosh-tekuri/jsonschema", "golang.org/x/crypto/ssh", "github.com/klauspost/compress", "github.com/pelletier", "github.com/BurntSushi/toml",
+	"golang.org/x/crypto/ssh", "github.com/klauspost/compress", "github.com/pelletier", "github.com/BurntSushi/toml",
 	// The protocol is for other processes, and what serves it belongs to their hosts.
 	module + "/source/monitor", module + "/source/internal/loopback", module + "/internal/platform/peer", "google.golang.org/grpc", "google.golang.org/genproto",
 	"github.com/pulumi", "golang.org/x/net", "html/template",

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"runtime/debug"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/gc"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/host"
@@ -110,17 +109,8 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 		Plan: o.job.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.job.plan == nil),
 		StackOutputs: predicted(o.job.predicted, s.Session.Backend.StackOutputs), StackResources: s.Session.Backend.StackResources,
 		Answers: o.answers.preview, Recorded: o.answers.recorded, Entropy: o.answers.entropy,
-		MemoryLimit: memoryLimit(),
+		MemoryLimit: gc.Limit(),
 	}
-}
-
-// memoryLimit returns the limit of the garbage collector, which the start of sluice has set; 0 for none.
-func memoryLimit() uint64 {
-	limit := debug.SetMemoryLimit(-1)
-	if limit == math.MaxInt64 {
-		return 0
-	}
-	return uint64(limit)
 }
 
 // addFlags adds the options set by flags and the environment.
