@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func mapOf(pairs ...any) Map {
@@ -97,4 +99,21 @@ func TestALenientDecrypterMakesOneValueUnavailable(t *testing.T) {
 	require.Equal(t, "open", m.At("b").AsSecret().AsString())
 	_, err = EncodeState(t.Context(), m, StateOptions{})
 	require.ErrorContains(t, err, "wrong key", "it is not written")
+}
+
+func TestNullPropertiesAreLeftOut(t *testing.T) {
+	of := func(v Value) Value {
+		return OutputOf(Output{Element: v, Known: true, Dependencies: []urn.URN{"urn:pulumi:s::p::t::a"}})
+	}
+	unavailable := Unavailable("because")
+	got := Of(mapOf(
+		"null", Null, "one", Number(1), "list", ArrayOf(Null, Of(mapOf("null", Null))), "made", of(Null), "within", of(Of(mapOf("null", Null))),
+		"secret", Secret(Null), "hidden", Secret(Of(mapOf("null", Null))), "unavailable", unavailable,
+	)).WithoutNulls()
+	require.Equal(t, Of(mapOf(
+		"one", Number(1), "list", ArrayOf(Null, Of(mapOf())), "within", of(Of(mapOf())),
+		"secret", Secret(Null), "hidden", Secret(Of(mapOf())), "unavailable", unavailable,
+	)), got)
+	same := Of(mapOf("a", Secret(Number(1))))
+	require.True(t, same.WithoutNulls().AsMap().At("a").v == same.AsMap().At("a").v, "unchanged parts are shared")
 }

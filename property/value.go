@@ -447,6 +447,26 @@ func (v Value) WithoutUnknowns() (known Value, ok bool) {
 	return v, v.IsKnown()
 }
 
+// WithoutNulls returns v without the properties in it that are null, at any depth. An output of null that is not secret is null, too. Elements of
+// arrays and secrets of null stay.
+func (v Value) WithoutNulls() Value {
+	var all rewriter
+	all = func(v Value) (Value, bool) {
+		m, isMap := v.v.(Map)
+		if !isMap {
+			return rewriteChildren(v, all)
+		}
+		kept := m.filter(func(_ string, v Value) bool {
+			o, isOutput := v.v.(*Output)
+			return !v.IsNull() && !(isOutput && o.Known && !o.Secret && o.Element.IsNull())
+		})
+		out, changed := rewriteMap(kept, all)
+		return Of(out), changed || out.Len() < m.Len()
+	}
+	out, _ := all(v)
+	return out
+}
+
 // HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
 // reference itself is known.
 func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }

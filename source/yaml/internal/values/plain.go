@@ -53,44 +53,15 @@ func HasNull(v property.Value) bool {
 }
 
 // WithoutNulls returns the properties without those that are null, at any depth: with null a program leaves a property out (protocol.md 11.5).
-// Elements of lists stay. So does a property that is a secret of null, or null that a resource gave; within others such a value is null.
+// Null at the top level that a resource gave stays.
 func WithoutNulls(properties map[string]property.Value) map[string]property.Value {
 	kept := make(map[string]property.Value, len(properties))
 	for name, v := range properties {
 		if !v.IsNull() {
-			kept[name] = withoutNulls(v)
+			kept[name] = v.WithoutNulls()
 		}
 	}
 	return kept
-}
-
-// withoutNulls returns a value without the properties in it that are null.
-func withoutNulls(v property.Value) property.Value {
-	switch {
-	case v.IsSecret():
-		return property.Secret(withoutNulls(v.AsSecret()))
-	case v.IsOutput():
-		o := v.AsOutput()
-		if o.Known {
-			o.Element = withoutNulls(o.Element)
-		}
-		return property.OutputOf(o)
-	case v.IsArray():
-		items := make([]property.Value, 0, v.AsArray().Len())
-		for _, item := range v.AsArray().All() {
-			items = append(items, withoutNulls(item))
-		}
-		return property.ArrayOf(items...)
-	case v.IsMap():
-		kept := make(map[string]property.Value, v.AsMap().Len())
-		for name, item := range v.AsMap().All() {
-			if !item.DowngradeOutputs().IsNull() {
-				kept[name] = withoutNulls(item)
-			}
-		}
-		return property.Of(property.NewMap(kept))
-	}
-	return v
 }
 
 // Text returns the form of a plain value in an interpolated string (protocol.md 11.6). ok is false if it has none.
