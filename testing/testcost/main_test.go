@@ -25,6 +25,7 @@ func TestTheCostOfATestIncludesWhatItWaitsFor(t *testing.T) {
 	require.Len(t, costs, 1)
 	require.Equal(t, ".", costs[0].Package)
 	require.Positive(t, costs[0].Processor)
+	require.GreaterOrEqual(t, costs[0].Pace, 1.0)
 }
 
 func TestASignalIsAFailure(t *testing.T) {
@@ -39,10 +40,25 @@ func TestAQuarterAboveTheBudgetIsRefused(t *testing.T) {
 	status, err := report(&out, costs, 100*time.Second)
 	require.NoError(t, err)
 	require.Zero(t, status)
-	require.Contains(t, out.String(), "The tests of 2 packages took 2m5s of processor time. The budget is 1m40s.")
+	require.Contains(t, out.String(), "The tests of 2 packages took 2m5s of processor time, which is 2m5s on a quiet machine. The budget is 1m40s.")
 	status, err = report(&out, costs, 99*time.Second)
 	require.ErrorContains(t, err, "above the budget of 1m39s")
 	require.Equal(t, 1, status)
+}
+
+func TestABusyMachineIsNotAboveTheBudget(t *testing.T) {
+	costs := []cost{{Package: "a", Processor: 210 * time.Second, Pace: 1.5}, {Package: "b", Processor: 10 * time.Second, Pace: 0.5}}
+	var out strings.Builder
+	status, err := report(&out, costs, 120*time.Second)
+	require.NoError(t, err)
+	require.Zero(t, status)
+	require.Contains(t, out.String(), "took 3m40s of processor time, which is 2m30s on a quiet machine.")
+	_, err = report(&out, costs, 119*time.Second)
+	require.ErrorContains(t, err, "take 2m30s of processor time on a quiet machine")
+
+	require.InDelta(t, 2, paceOf([]time.Duration{quietSample, 3 * quietSample}), 0)
+	require.InDelta(t, 1, paceOf([]time.Duration{quietSample / 2}), 0, "a faster machine has no smaller budget")
+	require.InDelta(t, 1, paceOf([]time.Duration{0}), 0, "the system does not tell it")
 }
 
 func TestNoCostsAreAnError(t *testing.T) {
