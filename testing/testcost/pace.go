@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/sourcegraph/conc"
 )
 
 // The pace of a machine is how much processor time the same work takes, compared with a quiet machine of the kind that the budgets are for. It is
@@ -17,16 +19,15 @@ const between = 10 * time.Second
 
 // sampler measures the pace until it is stopped.
 type sampler struct {
-	stop context.CancelFunc
-	done chan struct{}
-	took []time.Duration // in the end
+	stop    context.CancelFunc
+	running conc.WaitGroup
+	took    []time.Duration // in the end
 }
 
 func startSampler() *sampler {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &sampler{stop: stop, done: make(chan struct{})}
-	go func() {
-		defer close(s.done)
+	s := &sampler{stop: stop}
+	s.running.Go(func() {
 		w := newWork()
 		for {
 			s.took = append(s.took, w.sample())
@@ -36,14 +37,14 @@ func startSampler() *sampler {
 			case <-time.After(between):
 			}
 		}
-	}()
+	})
 	return s
 }
 
 // end stops the sampler, waits for it and returns the pace, 1 if the system does not tell the processor time of a thread.
 func (s *sampler) end() float64 {
 	s.stop()
-	<-s.done
+	s.running.Wait()
 	return paceOf(s.took)
 }
 
