@@ -457,8 +457,8 @@ func (v Value) WithoutNulls() Value {
 			return rewriteChildren(v, all)
 		}
 		kept := m.filter(func(_ string, v Value) bool {
-			o, isOutput := v.v.(*Output)
-			return !v.IsNull() && !(isOutput && o.Known && !o.Secret && o.Element.IsNull())
+			inner, secretive := v.Unwrap()
+			return secretive || !inner.IsNull()
 		})
 		out, changed := rewriteMap(kept, all)
 		return Of(out), changed || out.Len() < m.Len()

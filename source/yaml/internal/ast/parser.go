@@ -158,7 +158,7 @@ func (p *parser) resource(e syntax.Entry) *Resource {
 			p.read.warn(key.Range, "", "%s has the field %q, which does nothing", what, name)
 			return
 		}
-		p.read.fail(key.Range, hint(key, known), "%s has no field %q", what, key.Text)
+		p.read.refuse(key, what, known)
 	}, known)
 	r.Type = p.read.text(f["type"], "a resource's type")
 	switch n := strings.Count(r.Type.Value, ":"); {

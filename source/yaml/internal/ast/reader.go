@@ -33,9 +33,12 @@ func (r *reader) fields(n *syntax.Node, what string, known ...string) map[string
 
 // onlyFields is like fields, but an unknown name is an error. It is for objects where a misspelt name changes what is made.
 func (r *reader) onlyFields(n *syntax.Node, what string, known ...string) map[string]*syntax.Node {
-	return r.fieldsAmong(n, what, func(key *syntax.Node) {
-		r.fail(key.Range, hint(key, known), "%s has no field %q", what, key.Text)
-	}, known)
+	return r.fieldsAmong(n, what, func(key *syntax.Node) { r.refuse(key, what, known) }, known)
+}
+
+// refuse fails because of an unknown name of a field.
+func (r *reader) refuse(key *syntax.Node, what string, known []string) {
+	r.fail(key.Range, hint(key, known), "%s has no field %q", what, key.Text)
 }
 
 // hint names the known field that an unknown one was probably meant to be, or all of them.

@@ -38,7 +38,7 @@ func (i invocation) run() (property.Value, error) {
 	if args.IsUnknown() {
 		return marks.Mark(property.Computed()), nil
 	}
-	req.Args = property.NewMap(values.WithoutNulls(args.AsMap().Mutable()))
+	req.Args = args.WithoutNulls().AsMap()
 	reply, err := i.eval.monitor.Invoke(i.of.Token.At, req)
 	switch {
 	case err != nil:
