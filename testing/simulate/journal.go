@@ -100,8 +100,8 @@ func (j *journal) End(ctx context.Context, c state.Change) error {
 	}
 	return j.record(ctx, record{change: &c}, func() error {
 		if op, ok := j.open[c.Begun]; ok {
-			j.attempt.mustBeOver(op)
 			delete(j.open, c.Begun)
+			j.attempt.mustBeOver(op)
 		}
 		return j.ledger.End(c)
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -25,5 +26,33 @@ func TestReadIsLateAfterAChangeUnderAnotherName(t *testing.T) {
 	} {
 		a := &attempt{calls: []*call{change}, reads: []readCall{c.readCall}}
 		require.Equal(t, c.late, a.readLate()[c.urn], name)
+	}
+}
+
+// A delete must be over before its end is recorded. A copy of the same object that is only forgotten has no call of its own.
+func TestEndIsNotRecordedDuringTheCall(t *testing.T) {
+	u := urn.New("dev", "p", "", "test:index:Thing", "one")
+	deleting := func() state.Pending {
+		return state.Pending{Type: state.Deleting, Resource: &state.Resource{URN: u, ID: "a"}}
+	}
+	for name, c := range map[string]struct {
+		others []state.Pending
+		end    int
+		faults int
+	}{
+		"while it runs":      {nil, 0, 1},
+		"after it":           {nil, 4, 0},
+		"of the other copy":  {[]state.Pending{deleting()}, 0, 0},
+		"of another object":  {[]state.Pending{{Type: state.Deleting, Resource: &state.Resource{URN: u, ID: "b"}}}, 0, 1},
+		"of another kind":    {[]state.Pending{{Type: state.Updating, Resource: &state.Resource{URN: u, ID: "a"}}}, 0, 1},
+		"of both, one after": {[]state.Pending{deleting()}, 4, 0},
+	} {
+		a := &attempt{calls: []*call{{method: providers.MethodDelete, urn: u, id: "a", begun: 2, end: c.end}}}
+		a.journal = newJournal(a, nil, 0)
+		for _, op := range c.others {
+			a.journal.open[op.Resource] = op
+		}
+		a.mustBeOver(deleting())
+		require.Len(t, a.faults, c.faults, name)
 	}
 }
