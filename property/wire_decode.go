@@ -44,24 +44,25 @@ func UnmarshalValue(v *structpb.Value, o WireOptions) (Value, error) {
 	})
 }
 
-// decoded decodes the encoding of a message. If it is not the usual one, it is read into the message and encoded again.
+// decoded decodes the encoding of a message. If that fails, the library reads the encoding into the message and writes it again as it
+// understands it, with each key once, and the errors are those of that text in the order of names.
 func decoded[T any](packed []byte, m proto.Message, o WireOptions, decode func(*wireDecoder, string) (T, error)) (T, error) {
-	text := string(packed)
-	out, err := decode(&wireDecoder{WireOptions: o}, text)
-	if errors.Is(err, errUnusual) {
-		if err = (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(packed, m); err == nil {
-			packed, err = proto.Marshal(m)
-		}
-		if err != nil {
-			return *new(T), outermost(unreadable(err), o.Name)
-		}
-		text = string(packed)
-		out, err = decode(&wireDecoder{WireOptions: o}, text)
+	out, err := decode(&wireDecoder{WireOptions: o}, string(packed))
+	if err == nil {
+		return out, nil
+	}
+	again := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(packed, m)
+	if again == nil {
+		packed, again = proto.Marshal(m)
+	}
+	switch {
+	case again == nil:
+		out, err = decode(&wireDecoder{WireOptions: o, ordered: true}, string(packed))
+	case errors.Is(err, errUnusual):
+		err = unreadable(again)
 	}
 	if err != nil {
-		if out, err = decode(&wireDecoder{WireOptions: o, ordered: true}, text); err != nil {
-			return *new(T), outermost(err, o.Name)
-		}
+		return *new(T), outermost(err, o.Name)
 	}
 	return out, nil
 }
@@ -236,6 +237,8 @@ func (d *wireDecoder) field(list *members, e wireEntry, depth int) error {
 	}
 	if kept {
 		*list = append(*list, member{e.key, v})
+	} else { // the last value of a key counts
+		*list = slices.DeleteFunc(*list, func(m member) bool { return m.name == e.key })
 	}
 	return nil
 }
