@@ -107,12 +107,12 @@ func TestNullPropertiesAreLeftOut(t *testing.T) {
 	}
 	unavailable := Unavailable("because")
 	got := Of(mapOf(
-		"null", Null, "one", Number(1), "list", ArrayOf(Null, Of(mapOf("null", Null))), "made", of(Null), "within", of(Of(mapOf("null", Null))),
+		"null", Null, "one", Number(1), "list", ArrayOf(Null, Of(mapOf("null", Null)), Secret(Null)), "made", of(Null), "within", of(Of(mapOf("null", Null))),
 		"secret", Secret(Null), "hidden", Secret(Of(mapOf("null", Null))), "unavailable", unavailable,
 	)).WithoutNulls()
 	require.Equal(t, Of(mapOf(
-		"one", Number(1), "list", ArrayOf(Null, Of(mapOf())), "within", of(Of(mapOf())),
-		"secret", Secret(Null), "hidden", Secret(Of(mapOf())), "unavailable", unavailable,
+		"one", Number(1), "list", ArrayOf(Null, Of(mapOf()), Null), "within", of(Of(mapOf())),
+		"hidden", Secret(Of(mapOf())), "unavailable", unavailable,
 	)), got)
 	same := Of(mapOf("a", Secret(Number(1))))
 	require.True(t, same.WithoutNulls().AsMap().At("a").v == same.AsMap().At("a").v, "unchanged parts are shared")

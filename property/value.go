@@ -447,24 +447,30 @@ func (v Value) WithoutUnknowns() (known Value, ok bool) {
 	return v, v.IsKnown()
 }
 
-// WithoutNulls returns v without the properties in it that are null, at any depth. An output of null that is not secret is null, too. Elements of
-// arrays and secrets of null stay.
+// WithoutNulls returns v without the properties in it that are null, at any depth. A secret or an output of null is null, too: there is nothing in
+// it to keep secret. Elements of arrays stay, and a secret element of null is null.
 func (v Value) WithoutNulls() Value {
 	var all rewriter
 	all = func(v Value) (Value, bool) {
+		if v.isWrappedNull() {
+			return v.StripSecrets(), v.HasSecrets()
+		}
 		m, isMap := v.v.(Map)
 		if !isMap {
 			return rewriteChildren(v, all)
 		}
-		kept := m.filter(func(_ string, v Value) bool {
-			inner, secretive := v.Unwrap()
-			return secretive || !inner.IsNull()
-		})
+		kept := m.filter(func(_ string, v Value) bool { return !v.IsNull() && !v.isWrappedNull() })
 		out, changed := rewriteMap(kept, all)
 		return Of(out), changed || out.Len() < m.Len()
 	}
 	out, _ := all(v)
 	return out
+}
+
+// isWrappedNull reports whether v is a secret or a known output of null. What is in a sealed secret is not known.
+func (v Value) isWrappedNull() bool {
+	inner, _ := v.Unwrap()
+	return v.v != nil && inner.IsNull() && !v.HasSealed()
 }
 
 // HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the

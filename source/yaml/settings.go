@@ -30,7 +30,7 @@ func (s *settings) configure(info stages.RunInfo, declared []*ast.Config) {
 	for key, text := range info.Config {
 		v := config.Untyped(text)
 		if slices.Contains(info.ConfigSecretKeys, key) {
-			v = property.MakeSecret(v)
+			v = values.Secret(v)
 		}
 		s.scope.AddStackValue(key, v)
 	}
@@ -41,7 +41,7 @@ func (s *settings) configure(info stages.RunInfo, declared []*ast.Config) {
 		}
 		v, ok := s.configured(c, setting, given, info.Config[s.scope.Key(c.Lookup())])
 		if ok && c.Secret.Value {
-			v = property.MakeSecret(v)
+			v = values.Secret(v)
 		}
 		setting.Value, setting.Missing = v, !ok
 	}
@@ -92,7 +92,7 @@ func (s *settings) stackValue(c *ast.Config, t config.Type, given property.Value
 		return property.Null, false
 	}
 	if secret {
-		v = property.MakeSecret(v)
+		v = values.Secret(v)
 	}
 	return v, true
 }

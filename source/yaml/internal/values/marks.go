@@ -46,10 +46,12 @@ func (m Marks) And(other Marks) Marks {
 	return Marks{m.Secret || other.Secret, Union(m.Dependencies, other.Dependencies)}
 }
 
-// Mark adds the marks to a value.
+// Mark adds the marks to a value. Null is no secret: there is nothing in it to hide, and providers refuse a secret without a value.
 func (m Marks) Mark(v property.Value) property.Value {
 	inner, own := Unmark(v)
-	switch all := m.And(own); {
+	all := m.And(own)
+	all.Secret = all.Secret && !inner.IsNull()
+	switch {
 	case len(all.Dependencies) > 0:
 		o := property.Output{Known: !inner.IsUnknown(), Secret: all.Secret, Dependencies: all.Dependencies}
 		if o.Known {
