@@ -51,8 +51,6 @@ func (w walk) value(v property.Value, steps []syntax.Step, e existence) (propert
 	switch {
 	case in.IsUnknown():
 		found = property.Computed()
-	case in.IsNull():
-		found = property.Null
 	case in.IsReference():
 		var r *Resource
 		if r, err = w.resources.find(in.AsReference().URN, w.access.Range); err == nil {
@@ -100,13 +98,28 @@ func (w walk) step(in property.Value, steps []syntax.Step, secret bool, e existe
 		}
 		return in.AsArray().At(step.Index), nil
 	}
+	if in.IsNull() {
+		return property.Null, w.report.Fail(at, "", "%s is null, so it has no %s", w.before(steps), textOf(step))
+	}
 	return property.Null, w.report.Fail(at, "", "%s has no properties and no elements", values.Describe(in))
+}
+
+// textOf describes what a step leads to.
+func textOf(s syntax.Step) string {
+	if s.IsIndex {
+		return fmt.Sprintf("element %d", s.Index)
+	}
+	return fmt.Sprintf("property %q", s.Name)
+}
+
+// before returns the part of the access before its last steps.
+func (w walk) before(steps []syntax.Step) *syntax.Access {
+	return &syntax.Access{Root: w.access.Root, Steps: w.access.Steps[:len(w.access.Steps)-len(steps)]}
 }
 
 // missing reports a missing property: the first of the remaining steps.
 func (w walk) missing(steps []syntax.Step, names []string) error {
-	so := &syntax.Access{Root: w.access.Root, Steps: w.access.Steps[:len(w.access.Steps)-len(steps)]}
-	return w.report.Fail(w.access.Range, syntax.Nearest(steps[0].Name, names), "%s has no property %q", so, steps[0].Name)
+	return w.report.Fail(w.access.Range, syntax.Nearest(steps[0].Name, names), "%s has no property %q", w.before(steps), steps[0].Name)
 }
 
 // resource follows steps into a resource.
