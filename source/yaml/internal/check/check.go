@@ -186,6 +186,10 @@ func (c *checker) access(a *syntax.Access) {
 func (c *checker) variable(n *bind.Node, a *syntax.Access) {
 	x := n.Variable.Value
 	for i, step := range a.Steps {
+		if call, ok := c.value(x, 0).(*ast.Invoke); ok {
+			c.typed(a, i, c.result(call))
+			return
+		}
 		o, ok := c.value(x, 0).(*ast.Object)
 		if !ok || step.IsIndex {
 			if x = c.part(x, step, 0); x == nil {
@@ -205,8 +209,48 @@ func (c *checker) variable(n *bind.Node, a *syntax.Access) {
 		if hint == "" && len(names) > 0 {
 			hint = "it has: " + syntax.Some(names, 5)
 		}
-		c.properties.mistake(a.Range, hint, "%s has no property %q", &syntax.Access{Root: a.Root, Steps: a.Steps[:i]}, step.Name)
+		c.properties.mistake(a.Range, hint, "%s has no property %q", leading(a, i), step.Name)
 		return
+	}
+}
+
+// leading returns an access without the steps from one on.
+func leading(a *syntax.Access, step int) *syntax.Access {
+	return &syntax.Access{Root: a.Root, Steps: a.Steps[:step]}
+}
+
+// result returns the type of the result of a function.
+func (c *checker) result(i *ast.Invoke) *schema.Type {
+	f := c.meanings.Functions[i].Schema
+	if f == nil || f.IsScalar {
+		return &schema.Type{}
+	}
+	if !i.Return.IsGiven() {
+		return &schema.Type{Kind: schema.Object, Properties: f.Outputs}
+	}
+	if p := f.Outputs[i.Return.Value]; p != nil {
+		return p.Type
+	}
+	return &schema.Type{}
+}
+
+// typed checks an access from one of its steps on, as far as a schema describes the type of the value there: a property that is not there is a
+// mistake.
+func (c *checker) typed(a *syntax.Access, first int, t *schema.Type) {
+	for i, step := range a.Steps[first:] {
+		switch {
+		case t.Kind == schema.Object && !step.IsIndex && len(t.Properties) > 0:
+			p := t.Properties[step.Name]
+			if p == nil {
+				c.properties.unknown(a.Range, step.Name, leading(a, first+i).String(), t.Properties)
+				return
+			}
+			t = p.Type
+		case t.Kind == schema.Array && step.IsIndex, t.Kind == schema.MapOf && !step.IsIndex:
+			t = t.Element
+		default:
+			return
+		}
 	}
 }
 
@@ -277,7 +321,11 @@ func (c *checker) output(n *bind.Node, a *syntax.Access) {
 		return
 	}
 	name := a.Steps[0].Name
-	if name == "id" || name == "urn" || t.Schema.Outputs[name] != nil || len(t.Schema.Outputs) == 0 {
+	if p := t.Schema.Outputs[name]; p != nil {
+		c.typed(a, 1, p.Type)
+		return
+	}
+	if name == "id" || name == "urn" || len(t.Schema.Outputs) == 0 {
 		return
 	}
 	known := []string{"id", "urn"}
