@@ -61,6 +61,7 @@ func (o *options) apply() error {
 		v, err := o.evaluator.Eval(given.ReplacementTrigger)
 		if !o.failed(err) {
 			req.ReplacementTrigger = v.DowngradeOutputs()
+			o.dependsOn = values.Union(o.dependsOn, v.OutputDependencies())
 		}
 	}
 	o.environment(given.EnvVarMappings)
@@ -249,6 +250,9 @@ func (o *options) alias(x *ast.Object) urn.Alias {
 		case "project":
 			a.Project = text
 		}
+	}
+	if a.NoParent && a.Parent != "" {
+		o.failed(o.report.Fail(x.Range(), "remove one of them", "an alias with `noParent` has no `parent`"))
 	}
 	return a
 }
