@@ -1,6 +1,7 @@
 package ast
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/internal/text/syntax"
@@ -29,13 +30,15 @@ func (p *parser) template(root *syntax.Node) *Template {
 	if settings := p.read.fields(f["pulumi"], "`pulumi`", "requiredVersion"); settings["requiredVersion"] != nil {
 		t.RequiredVersion = p.exprs.expr(settings["requiredVersion"])
 	}
+	var config []*Config
+	if c := f["config"]; c == nil || c.Kind != syntax.String { // a text is the older form of the project's `stackConfigDir`
+		config = p.configs(c, "`config`")
+	}
 	if old := f["configuration"]; old != nil {
 		p.read.warn(old.Range, "rename it", "`configuration` is the old name of `config`")
-		t.Config = p.configs(old, "`configuration`")
+		t.Config = p.older(p.configs(old, "`configuration`"), config)
 	}
-	if c := f["config"]; c == nil || c.Kind != syntax.String { // a text is the older form of the project's `stackConfigDir`
-		t.Config = append(t.Config, p.configs(c, "`config`")...)
-	}
+	t.Config = append(t.Config, config...)
 	t.Variables = p.named(f["variables"], "`variables`")
 	t.Resources = p.resources(f["resources"])
 	t.Outputs = p.named(f["outputs"], "`outputs`")
@@ -72,6 +75,17 @@ func (p *parser) configs(n *syntax.Node, what string) []*Config {
 		out = append(out, p.config(e))
 	}
 	return out
+}
+
+// older returns the entries of `configuration` that `config` does not have: what `config` says takes precedence.
+func (p *parser) older(old, config []*Config) []*Config {
+	return slices.DeleteFunc(old, func(c *Config) bool {
+		i := slices.IndexFunc(config, func(other *Config) bool { return other.Key.Value == c.Key.Value })
+		if i >= 0 {
+			p.read.warn(c.Key.At, "remove it here", "the configuration value %q is taken from `config`, in line %d", c.Key.Value, config[i].Key.At.Line)
+		}
+		return i >= 0
+	})
 }
 
 // config reads one entry: an object that declares it, or a value that is its default.

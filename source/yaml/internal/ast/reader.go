@@ -140,6 +140,10 @@ func (r *reader) texts(n *syntax.Node, what string) []string {
 	}
 	var out []string
 	for _, item := range n.Items {
+		if item.Kind == syntax.Null { // an empty path would stand for the whole resource
+			r.fail(item.Range, "", "each element of %s must be a string, not %v", what, item.Kind)
+			continue
+		}
 		out = append(out, r.text(item, "each element of "+what).Value)
 	}
 	return out
