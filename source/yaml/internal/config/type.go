@@ -134,6 +134,9 @@ func Untyped(text string) property.Value {
 	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
 		return property.String(text)
 	}
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return property.Number(float64(i)) // -0 is 0
+	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 		return property.Number(f)
 	}
