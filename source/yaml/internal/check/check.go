@@ -48,7 +48,7 @@ func Check(ctx context.Context, p *bind.Program, r *syntax.Report, o Options) Me
 	found := Meanings{Types: map[*bind.Node]Type{}, Functions: map[*ast.Invoke]Function{}}
 	c := &checker{
 		scope: p.Scope, directory: openDirectory(ctx, p, o), packages: o.Packages, report: r, meanings: found,
-		properties: &properties{kinds: &kinds{scope: p.Scope, types: found.Types, open: map[*bind.Node]bool{}}, report: r, lenient: o.Lenient},
+		properties: &properties{kinds: &kinds{scope: p.Scope, types: found.Types, open: map[*bind.Node]bool{}}, report: r, lenient: o.Lenient, followed: map[use]bool{}},
 	}
 	for _, n := range p.Nodes {
 		if n.Resource != nil {
@@ -186,13 +186,13 @@ func (c *checker) access(a *syntax.Access) {
 func (c *checker) variable(n *bind.Node, a *syntax.Access) {
 	x := n.Variable.Value
 	for i, step := range a.Steps {
-		if call, ok := c.value(x, 0).(*ast.Invoke); ok {
+		if call, ok := c.properties.kinds.value(x, 0).(*ast.Invoke); ok {
 			c.typed(a, i, c.result(call))
 			return
 		}
-		o, ok := c.value(x, 0).(*ast.Object)
+		o, ok := c.properties.kinds.value(x, 0).(*ast.Object)
 		if !ok || step.IsIndex {
-			if x = c.part(x, step, 0); x == nil {
+			if x = c.properties.kinds.part(x, step, 0); x == nil {
 				return
 			}
 			continue
@@ -202,7 +202,7 @@ func (c *checker) variable(n *bind.Node, a *syntax.Access) {
 			return // some names are computed
 		}
 		if slices.Contains(names, step.Name) {
-			x = c.part(o, step, 0)
+			x = c.properties.kinds.part(o, step, 0)
 			continue
 		}
 		hint := syntax.Nearest(step.Name, names)
@@ -252,45 +252,6 @@ func (c *checker) typed(a *syntax.Access, first int, t *schema.Type) {
 			return
 		}
 	}
-}
-
-// maxFollowed bounds the variables that are followed, since they may depend on themselves.
-const maxFollowed = 100
-
-// value returns an expression, or that of the variable that it names. It returns nil if the program does not write the value out.
-func (c *checker) value(x ast.Expr, followed int) ast.Expr {
-	s, ok := x.(*ast.Symbol)
-	if !ok {
-		return x
-	}
-	n := c.scope.Find(s.Access.Root)
-	if n == nil || n.Variable == nil || followed > maxFollowed {
-		return nil
-	}
-	x = n.Variable.Value
-	for _, step := range s.Access.Steps {
-		if x = c.part(x, step, followed+1); x == nil {
-			return nil
-		}
-	}
-	return c.value(x, followed+1)
-}
-
-// part returns the part of an expression that a step leads to, nil if the program does not write it out.
-func (c *checker) part(x ast.Expr, step syntax.Step, followed int) ast.Expr {
-	switch x := c.value(x, followed).(type) {
-	case *ast.List:
-		if step.IsIndex && step.Index >= 0 && step.Index < len(x.Items) {
-			return x.Items[step.Index]
-		}
-	case *ast.Object:
-		for _, entry := range x.Entries {
-			if name, ok := nameOf(entry); ok && !step.IsIndex && name == step.Name {
-				return entry.Value
-			}
-		}
-	}
-	return nil
 }
 
 // keysOf returns the keys of an object, and whether all of them are written out.
@@ -345,6 +306,9 @@ func (c *checker) resource(n *bind.Node) {
 	what := "the type " + t.Token
 	switch {
 	case r.PropertiesExpr != nil:
+		if o, ok := c.properties.kinds.value(r.PropertiesExpr, 0).(*ast.Object); ok {
+			c.properties.entries(o.Entries, r.Key.At, what, t.Schema.Inputs, t.Schema.Required)
+		}
 	case r.Get != nil:
 		both := map[string]*schema.Property{}
 		for _, m := range []map[string]*schema.Property{t.Schema.Outputs, t.Schema.Inputs} {

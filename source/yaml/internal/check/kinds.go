@@ -54,7 +54,12 @@ func (k *kinds) ofAccess(a *syntax.Access) schema.Kind {
 		return schema.Any
 	case n.Resource != nil:
 		return ofOutput(k.types[n].Schema, a.Steps)
-	case len(a.Steps) > 0 || k.open[n]:
+	case len(a.Steps) > 0:
+		if part := k.value(&ast.Symbol{Access: a}, 0); part != nil {
+			return k.of(part)
+		}
+		return schema.Any
+	case k.open[n]:
 		return schema.Any
 	}
 	k.open[n] = true // a variable may refer to itself, which is reported elsewhere
@@ -120,4 +125,43 @@ func ofValue(v property.Value) schema.Kind {
 		return schema.Object
 	}
 	return schema.Any
+}
+
+// maxFollowed bounds the variables that are followed, since they may depend on themselves.
+const maxFollowed = 100
+
+// value returns an expression, or that of the variable that it names. It returns nil if the program does not write the value out.
+func (k *kinds) value(x ast.Expr, followed int) ast.Expr {
+	s, ok := x.(*ast.Symbol)
+	if !ok {
+		return x
+	}
+	n := k.scope.Find(s.Access.Root)
+	if n == nil || n.Variable == nil || followed > maxFollowed {
+		return nil
+	}
+	x = n.Variable.Value
+	for _, step := range s.Access.Steps {
+		if x = k.part(x, step, followed+1); x == nil {
+			return nil
+		}
+	}
+	return k.value(x, followed+1)
+}
+
+// part returns the part of an expression that a step leads to, nil if the program does not write it out.
+func (k *kinds) part(x ast.Expr, step syntax.Step, followed int) ast.Expr {
+	switch x := k.value(x, followed).(type) {
+	case *ast.List:
+		if step.IsIndex && step.Index >= 0 && step.Index < len(x.Items) {
+			return x.Items[step.Index]
+		}
+	case *ast.Object:
+		for _, entry := range x.Entries {
+			if name, ok := nameOf(entry); ok && !step.IsIndex && name == step.Name {
+				return entry.Value
+			}
+		}
+	}
+	return nil
 }

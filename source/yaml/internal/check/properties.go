@@ -13,9 +13,31 @@ import (
 
 // properties checks the values of properties, as far as they are written out.
 type properties struct {
-	kinds   *kinds
-	report  *syntax.Report
-	lenient bool
+	kinds    *kinds
+	report   *syntax.Report
+	lenient  bool
+	followed map[use]bool
+}
+
+// use is the use of the value of a variable as a value of a type. Each is checked once: many expressions may use one variable, and variables may
+// depend on themselves, which is reported elsewhere.
+type use struct {
+	value ast.Expr
+	as    *schema.Type
+}
+
+// written returns an expression, or the one that the program writes out for it in a variable. It returns nil for a use that has been checked.
+func (p *properties) written(x ast.Expr, t *schema.Type) ast.Expr {
+	value := p.kinds.value(x, 0)
+	if value == nil || value == x {
+		return x
+	}
+	u := use{value, t}
+	if p.followed[u] {
+		return nil
+	}
+	p.followed[u] = true
+	return value
 }
 
 // mistake reports a mistake about types.
@@ -86,7 +108,7 @@ func (p *properties) assign(x ast.Expr, t *schema.Type, what string) {
 		p.wrongType(x, t, kind, what)
 		return
 	}
-	switch x := x.(type) {
+	switch x := p.written(x, t).(type) {
 	case *ast.List:
 		for i, item := range x.Items {
 			p.assign(item, t.Element, fmt.Sprintf("element %d of %s", i, what))
