@@ -324,20 +324,23 @@ func (c *Completion) constructed(u urn.URN) {
 	c.Admission.Families.setOwn(c.PendingReply, of)
 }
 
-// notConstructed stops an update, unless it has stopped already and the error is a consequence.
+// notConstructed is fail for a remote component.
 func (c *Completion) notConstructed(g *stages.Goal, err error) error {
+	return c.fail(g, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
+}
+
+// fail stops an update, unless it has stopped already and the error is a consequence.
+func (c *Completion) fail(g *stages.Goal, err error) error {
 	q := c.PendingReply
 	if c.Admission.control.IsHalted() {
 		q.Reject(stages.ErrShutDown)
 		return nil
 	}
 	l := stages.Located{Registered: stages.Registered{PendingReply: q, Goal: g}}
-	err = fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err)
 	if !c.Admission.control.DryRun() {
 		return c.Admission.control.Bail(l, stages.CodeInvalidResource, err)
 	}
-	info := c.Admission.control.Info
-	l.URN = urn.Subject{Stack: info.Stack, Project: info.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}.URN()
+	l.URN = c.urnOf(g)
 	if err := c.Admission.control.PassOn(&l, c.Admission.control.FailRegistration(l, stages.CodeInvalidResource, err)); err != nil {
 		return err
 	}
