@@ -27,7 +27,7 @@ type again struct {
 }
 
 // beginAgain ends an attempt, and makes the changes of the recorded state that it has found. An error is one of the next attempt.
-func (o *opened) beginAgain(ctx context.Context, s *resolved, r ran, found []*migration.Migration) {
+func beginAgain(ctx context.Context, o *opened, s *resolved, r ran, found []*migration.Migration) {
 	e := end(ctx, s, r)
 	next := &again{changed: map[urn.URN]bool{}, dryRun: o.settings.Stages.Info.DryRun, shown: map[urn.URN]stages.Op{}}
 	if o.again != nil {
@@ -51,18 +51,18 @@ func (o *opened) beginAgain(ctx context.Context, s *resolved, r ran, found []*mi
 	o.start(ctx)
 	o.events.continueAfter(next)
 	if next.err == nil {
-		next.err = o.reload(ctx, base)
+		next.err = reload(ctx, o, base)
 	}
 	for _, m := range found {
 		next.changed[m.Resource()] = true
 		if next.err == nil {
-			next.err = o.apply(ctx, m)
+			next.err = migrate(ctx, o, m)
 		}
 	}
 }
 
 // reload replaces the recorded state by base or, if that is nil, by what is recorded now.
-func (o *opened) reload(ctx context.Context, base *state.Snapshot) error {
+func reload(ctx context.Context, o *opened, base *state.Snapshot) error {
 	if base != nil {
 		o.base = base
 		return nil
@@ -71,8 +71,8 @@ func (o *opened) reload(ctx context.Context, base *state.Snapshot) error {
 	return o.load(ctx)
 }
 
-// apply makes one change of the recorded state, and says so.
-func (o *opened) apply(ctx context.Context, m *migration.Migration) error {
+// migrate makes one change of the recorded state, and says so.
+func migrate(ctx context.Context, o *opened, m *migration.Migration) error {
 	base, err := m.Apply(ctx, o.base)
 	if err != nil {
 		return err
@@ -110,11 +110,11 @@ func describe(m *migration.Migration) string {
 }
 
 // preparation returns how the base is brought up to date. Later attempts have it from the first one.
-func (o *opened) preparation() standard.Preparation {
-	if o.again != nil {
+func (a *again) preparation(s *Settings) standard.Preparation {
+	if a != nil {
 		return standard.Preparation{}
 	}
-	return standard.Preparation{Reads: o.settings.reads(), Resolve: o.settings.ResolveCreate}
+	return standard.Preparation{Reads: s.reads(), Resolve: s.ResolveCreate}
 }
 
 func (a *again) failure() error {

@@ -37,10 +37,10 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	ready, r := o.attempt(ctx)
+	ready, r := attempt(ctx, o)
 	for found := ready.run.Migrations(); len(found) > 0; found = ready.run.Migrations() {
-		o.beginAgain(ctx, ready, r, found)
-		ready, r = o.attempt(ctx)
+		beginAgain(ctx, o, ready, r, found)
+		ready, r = attempt(ctx, o)
 	}
 	over = s.enter("end")
 	e := end(ctx, ready, r)
@@ -50,7 +50,7 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 }
 
 // attempt is the second and the third phase.
-func (o *opened) attempt(ctx context.Context) (*resolved, ran) {
+func attempt(ctx context.Context, o *opened) (*resolved, ran) {
 	over := o.settings.enter("resolve")
 	ready, err := resolve(ctx, o)
 	over()

@@ -86,7 +86,7 @@ func (s *resolved) takeStock(ctx context.Context) (err error) {
 		if err := s.beginRecord(ctx); err != nil {
 			return err
 		}
-		return s.run.Prepare(s.opened.operations, s.opened.preparation())
+		return s.run.Prepare(s.opened.operations, s.opened.again.preparation(&s.opened.settings))
 	}
 	if err := s.run.Prepare(s.opened.operations, standard.Preparation{Reads: s.opened.settings.reads()}); err != nil {
 		return err

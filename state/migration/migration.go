@@ -92,7 +92,7 @@ func evaluate(ctx context.Context, s *state.Snapshot, root *state.Resource, u ur
 			"update once without the change of the state", tree.Old[0].URN)
 	}
 	m := &Migration{resource: u, root: root.URN, before: before, states: tree.Live, next: c.states, successors: gone}
-	if err := m.verify(ctx, s); err != nil {
+	if err := (verification{m}).check(ctx, s); err != nil {
 		return nil, err
 	}
 	_, err = m.replace(s, tree.Live)

@@ -70,26 +70,28 @@ func kindOf(r *state.Resource) string {
 	return "component"
 }
 
-// verify checks the result as a whole.
-func (m *Migration) verify(ctx context.Context, s *state.Snapshot) error {
-	if err := m.verifyProviders(ctx); err != nil {
+// verification checks the result of the functions as a whole.
+type verification struct{ of *Migration }
+
+func (v verification) check(ctx context.Context, s *state.Snapshot) error {
+	if err := v.providers(ctx); err != nil {
 		return err
 	}
-	if err := m.verifyObjects(); err != nil {
+	if err := v.objects(); err != nil {
 		return err
 	}
-	return m.verifyShape(s)
+	return v.shape(s)
 }
 
-// verifyProviders checks that providers are as before: running plugins are configured by their states.
-func (m *Migration) verifyProviders(ctx context.Context) error {
+// providers checks that providers are as before: running plugins are configured by their states.
+func (v verification) providers(ctx context.Context) error {
 	old := map[urn.URN]*state.Resource{}
-	for _, r := range m.states {
+	for _, r := range v.of.states {
 		if r.Type.IsProvider() {
 			old[r.URN] = r
 		}
 	}
-	for _, r := range m.next {
+	for _, r := range v.of.next {
 		if !r.Type.IsProvider() {
 			continue
 		}
@@ -114,15 +116,15 @@ type heritage struct {
 	protect, retain bool
 }
 
-// verifyObjects checks that each returned custom resource has the object of one that was recorded, and each object is still recorded. What protects an
+// objects checks that each returned custom resource has the object of one that was recorded, and each object is still recorded. What protects an
 // object stays.
-func (m *Migration) verifyObjects() error {
+func (v verification) objects() error {
 	now, from := map[urn.URN]*state.Resource{}, map[urn.URN]heritage{}
-	for _, r := range m.next {
+	for _, r := range v.of.next {
 		now[r.URN] = r
 	}
-	for _, old := range m.states {
-		next := now[m.Successor(old.URN)]
+	for _, old := range v.of.states {
+		next := now[v.of.Successor(old.URN)]
 		if err := inherits(old, next); err != nil {
 			return err
 		}
@@ -133,10 +135,10 @@ func (m *Migration) verifyObjects() error {
 		h.protect, h.retain = h.protect || old.Protect, h.retain || old.RetainOnDelete
 		from[next.URN] = h
 	}
-	for _, r := range m.next {
+	for _, r := range v.of.next {
 		h := from[r.URN]
 		if r.Custom && h.object == nil && r.ID != "" {
-			for _, old := range m.states {
+			for _, old := range v.of.states {
 				if !isObjectOf(old, r) {
 					continue
 				}
@@ -192,16 +194,16 @@ func inherits(old, next *state.Resource) error {
 	return fmt.Errorf("%s, in which %s goes on, has %s; a migration must not change which object it is, and who manages it", next.URN, old.URN, what)
 }
 
-// verifyShape checks the names and the parents of the returned states, and what they refer to.
-func (m *Migration) verifyShape(s *state.Snapshot) error {
+// shape checks the names and the parents of the returned states, and what they refer to.
+func (v verification) shape(s *state.Snapshot) error {
 	now, old := map[urn.URN]*state.Resource{}, map[urn.URN]bool{}
-	for _, r := range m.states {
+	for _, r := range v.of.states {
 		old[r.URN] = true
 	}
-	for _, r := range m.next {
+	for _, r := range v.of.next {
 		now[r.URN] = r
 	}
-	root, err := m.rootOf(now)
+	root, err := v.root(now)
 	if err != nil {
 		return err
 	}
@@ -211,11 +213,11 @@ func (m *Migration) verifyShape(s *state.Snapshot) error {
 			outside[r.URN] = true
 		}
 	}
-	for _, r := range m.next {
-		if err := m.verifyName(r, outside); err != nil {
+	for _, r := range v.of.next {
+		if err := v.name(r, outside); err != nil {
 			return err
 		}
-		if err := m.verifyParent(r, root, now); err != nil {
+		if err := v.parent(r, root, now); err != nil {
 			return err
 		}
 		for ref := range r.References() {
@@ -227,21 +229,21 @@ func (m *Migration) verifyShape(s *state.Snapshot) error {
 	return nil
 }
 
-// rootOf returns the name under which the resource is returned: as it is registered or as it was recorded.
-func (m *Migration) rootOf(now map[urn.URN]*state.Resource) (urn.URN, error) {
-	switch is, was := now[m.resource] != nil, now[m.root] != nil; {
+// root returns the name under which the resource is returned: as it is registered or as it was recorded.
+func (v verification) root(now map[urn.URN]*state.Resource) (urn.URN, error) {
+	switch is, was := now[v.of.resource] != nil, now[v.of.root] != nil; {
 	case !is && !was:
-		return "", fmt.Errorf("the resource itself is not returned, neither as %s nor as %s", m.resource, m.root)
-	case is && was && m.resource != m.root:
-		return "", fmt.Errorf("the resource itself is returned twice, as %s and as %s", m.resource, m.root)
+		return "", fmt.Errorf("the resource itself is not returned, neither as %s nor as %s", v.of.resource, v.of.root)
+	case is && was && v.of.resource != v.of.root:
+		return "", fmt.Errorf("the resource itself is returned twice, as %s and as %s", v.of.resource, v.of.root)
 	case is:
-		return m.resource, nil
+		return v.of.resource, nil
 	}
-	return m.root, nil
+	return v.of.root, nil
 }
 
-func (m *Migration) verifyName(r *state.Resource, outside map[urn.URN]bool) error {
-	u := m.resource
+func (v verification) name(r *state.Resource, outside map[urn.URN]bool) error {
+	u := v.of.resource
 	expected := urn.Subject{Stack: u.Stack(), Project: u.Project(), Type: r.Type, Name: r.URN.Name(), Parent: r.Parent}.URN()
 	switch {
 	case r.URN.Stack() != u.Stack() || r.URN.Project() != u.Project():
@@ -262,10 +264,10 @@ func (m *Migration) verifyName(r *state.Resource, outside map[urn.URN]bool) erro
 	return nil
 }
 
-// verifyParent checks that a state stays where it was, or is below the root.
-func (m *Migration) verifyParent(r *state.Resource, root urn.URN, now map[urn.URN]*state.Resource) error {
+// parent checks that a state stays where it was, or is below the root.
+func (v verification) parent(r *state.Resource, root urn.URN, now map[urn.URN]*state.Resource) error {
 	if r.URN == root {
-		if was := m.states[0].Parent; r.Parent != was {
+		if was := v.of.states[0].Parent; r.Parent != was {
 			return fmt.Errorf("%s is returned with the parent %q; it has to stay %q", r.URN, r.Parent, was)
 		}
 		return nil

@@ -3,7 +3,6 @@ package requests
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -103,35 +102,4 @@ func (m *Migrations) refusal(u urn.URN) string {
 		return fmt.Sprintf("while an operation that was interrupted is pending (%s); resolve that first, with a recovery or a refresh", m.recorded.Pending[0].Resource.URN)
 	}
 	return ""
-}
-
-// Migrate evaluates the state migrations of a completed registration. ended is true if the registration goes no further: its migrations have failed,
-// or the run ends because they have changed the state.
-func (c *Completion) Migrate(ctx context.Context, g *stages.Goal) (ended bool, err error) {
-	m := c.Admission.Migrations
-	if c.Req.Remote {
-		m.leave(c.urnOf(g), inheritance{c.Req.StateMigrations, g.Aliases})
-		return false, nil
-	}
-	functions := c.Req.StateMigrations
-	if of := m.take(c.urnOf(g)); len(of.functions) > 0 {
-		functions = slices.Concat(functions, of.functions)
-		g.Aliases = slices.Concat(of.aliases, g.Aliases)
-	}
-	found, err := m.evaluate(ctx, g, functions)
-	switch {
-	case err != nil:
-		return true, c.fail(g, err)
-	case found == nil:
-		return false, nil
-	}
-	m.writer.Add(found)
-	m.control.Yield()
-	c.PendingReply.Reject(stages.ErrShutDown)
-	return true, nil
-}
-
-func (c *Completion) urnOf(g *stages.Goal) urn.URN {
-	info := c.Admission.control.Info
-	return urn.Subject{Stack: info.Stack, Project: info.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}.URN()
 }
