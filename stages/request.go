@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/migration"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -159,6 +160,7 @@ type RegisterRequest struct {
 	ReplaceWith             []urn.URN
 	ReplacementTrigger      property.Value
 	Transforms              []Transform
+	StateMigrations         []migration.Function
 	Hooks                   map[string][]string // hook type -> names
 	EnvVarMappings          map[string]string
 	SupportsResultReporting bool

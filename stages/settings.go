@@ -20,8 +20,10 @@ type Settings struct {
 	// RefreshOnly are the recorded resources that a refresh reads, besides those whose providers require it; nil is all.
 	RefreshOnly map[urn.URN]bool
 	Base        *state.Snapshot
-	Recorder    state.Recorder // nil in previews, which record nothing
-	Registry    *providers.Registry
+	// Migrated are the resources whose state migrations have changed the base. They must not change it again.
+	Migrated map[urn.URN]bool
+	Recorder state.Recorder // nil in previews, which record nothing
+	Registry *providers.Registry
 	Judges
 	Autonamer Autonamer // nil: providers choose names
 	Pace

@@ -21,7 +21,7 @@ func close(ctx context.Context, s *resolved, e ended) *Outcome {
 	for _, err := range errs {
 		s.run.Fail(err)
 	}
-	out := &Outcome{Results: s.run.Results(), Interrupt: e.interrupt}
+	out := &Outcome{Results: s.opened.again.merge(s.run.Results()), Interrupt: e.interrupt}
 	s.opened.events.masks.results(&out.Results)
 	out.Ended, out.Err = s.result(out.Failures, len(errs) == 0, e)
 	if out.Ended == stages.Failed {

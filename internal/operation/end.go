@@ -21,10 +21,10 @@ func end(ctx context.Context, s *resolved, r ran) (out ended) {
 	if err == nil {
 		s.run.JudgeProgram()
 	}
-	if err == nil && s.imports == nil && (s.opened.settings.RunsProgram() || s.opened.settings.Stages.Mode != stages.ModeRefresh) {
+	if err == nil && s.imports == nil && !s.run.Yields() && (s.opened.settings.RunsProgram() || s.opened.settings.Stages.Mode != stages.ModeRefresh) {
 		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.opened.operations, r.assembly) })
 	}
-	failed := err != nil || s.imports != nil
+	failed := err != nil || s.imports != nil || s.run.Yields()
 	if finishErr := caught("ending the run", func() error { return s.run.Finish(failed) }); err == nil {
 		err = finishErr
 	}
@@ -33,7 +33,10 @@ func end(ctx context.Context, s *resolved, r ran) (out ended) {
 	}
 	s.run.ShutDown()
 	grace := programGrace
-	if s.opened.settings.Stopped() || ctx.Err() != nil {
+	switch {
+	case s.run.Yields():
+		grace = 0 // it begins again
+	case s.opened.settings.Stopped() || ctx.Err() != nil:
 		grace = interruptedGrace
 	}
 	r.program.await(grace)

@@ -12,6 +12,8 @@ import (
 type events struct {
 	masks    masks
 	mu       sync.Mutex // guards the rest
+	again    *again     // decides what earlier attempts have shown; nil in the first one
+	said     said       // the messages so far
 	streams  streams
 	observe  func(stages.Event) // nil discards
 	panicked error              // of the observer
@@ -50,7 +52,7 @@ func (e *events) deliverAll(list []stages.Diagnostic) {
 
 // deliver passes an event to the observer. The caller holds the lock.
 func (e *events) deliver(ev stages.Event) {
-	if e.observe == nil {
+	if e.observe == nil || e.again.wasShown(ev) || e.said.repeats(ev, e.again.number()) {
 		return
 	}
 	err := caught("the observer of events", func() error { e.observe(ev); return nil })
@@ -61,6 +63,13 @@ func (e *events) deliver(ev stages.Event) {
 	if e.stop != nil {
 		e.stop()
 	}
+}
+
+// continueAfter makes the events those of another attempt: what was shown is not shown again.
+func (e *events) continueAfter(a *again) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.again = a
 }
 
 // stopOnPanic sets the function that stops the run when the observer panics. If it has panicked already, stop is called at

@@ -34,12 +34,14 @@ type opened struct {
 	migrated    bool
 	entropy     []byte
 	packages    []stages.Package
+	// again has what the attempts before this one have done; nil in the first one.
+	again *again
 
 	// operations is the context of running steps. It outlives the caller's context, so that they can finish when the
 	// operation is stopped. abandon ends it.
 	operations context.Context
 	abandon    context.CancelFunc
-	background background
+	background *background
 }
 
 // open is the first phase: it loads the state and returns an error for anything that can be refused before the operation has an effect.
@@ -59,8 +61,14 @@ func open(ctx context.Context, s Settings) (*opened, error) {
 	if err := o.findPackagesUntilStopped(ctx); err != nil {
 		return nil, err
 	}
-	o.operations, o.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	o.start(ctx)
 	return o, nil
+}
+
+// start makes the context of an attempt, and its place for goroutines.
+func (o *opened) start(ctx context.Context) {
+	o.operations, o.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	o.background = &background{}
 }
 
 func (o *opened) load(ctx context.Context) error {
@@ -451,7 +459,7 @@ func (o *opened) prepare(p *packs) *resolved {
 	s.registry = providers.NewRegistry(o.operations, s.host(), calls)
 	settings := o.settings.Stages
 	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.events.emit
-	settings.Seeds = calls.Recorded.Seed
+	settings.Seeds, settings.Migrated = calls.Recorded.Seed, o.again.migrated()
 	settings.RefreshEach, settings.RefreshOnly = o.settings.refreshesEach(), o.refreshOnly()
 	settings.Registry = s.registry
 	settings.MonitorAddress = func() (string, error) { return s.server.Address() }

@@ -37,18 +37,26 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	over = s.enter("resolve")
-	ready, err := resolve(ctx, o)
-	over()
-	r := ran{err: err}
-	if err == nil {
-		over = s.enter("run")
-		r = run(ctx, ready)
-		over()
+	ready, r := attempt(ctx, o)
+	for found := ready.run.Migrations(); len(found) > 0; found = ready.run.Migrations() {
+		beginAgain(ctx, o, ready, r, found)
+		ready, r = attempt(ctx, o)
 	}
 	over = s.enter("end")
 	e := end(ctx, ready, r)
 	over()
 	defer s.enter("close")()
 	return close(ctx, ready, e), nil
+}
+
+// attempt is the second and the third phase.
+func attempt(ctx context.Context, o *opened) (*resolved, ran) {
+	over := o.settings.enter("resolve")
+	ready, err := resolve(ctx, o)
+	over()
+	if err != nil {
+		return ready, ran{err: err}
+	}
+	defer o.settings.enter("run")()
+	return ready, run(ctx, ready)
 }

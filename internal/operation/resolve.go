@@ -43,10 +43,13 @@ type resolved struct {
 // resolve is the second phase, before the program starts. The result must go through the end and close phases, also with an error.
 func resolve(ctx context.Context, o *opened) (*resolved, error) {
 	o.settings.Messages(o.events.show)
-	o.events.emit(stages.Prelude{Operation: o.settings.Name, IsPreview: o.settings.Stages.Info.DryRun, Config: o.settings.ShownConfig})
-	o.warnOfPending()
-	o.warnOfOlderPackages(ctx)
+	if o.again == nil {
+		o.events.emit(stages.Prelude{Operation: o.settings.Name, IsPreview: o.settings.Stages.Info.DryRun, Config: o.settings.ShownConfig})
+		o.warnOfPending()
+		o.warnOfOlderPackages(ctx)
+	}
 	packs, err := o.loadPacks(ctx)
+	err = errors.Join(o.again.failure(), err)
 	s := o.prepare(packs)
 	s.watch(ctx)
 	if err == nil {
@@ -83,7 +86,7 @@ func (s *resolved) takeStock(ctx context.Context) (err error) {
 		if err := s.beginRecord(ctx); err != nil {
 			return err
 		}
-		return s.run.Prepare(s.opened.operations, standard.Preparation{Reads: s.opened.settings.reads(), Resolve: s.opened.settings.ResolveCreate})
+		return s.run.Prepare(s.opened.operations, s.opened.again.preparation(&s.opened.settings))
 	}
 	if err := s.run.Prepare(s.opened.operations, standard.Preparation{Reads: s.opened.settings.reads()}); err != nil {
 		return err

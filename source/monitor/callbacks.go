@@ -17,6 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state/migration"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -252,6 +253,29 @@ func (c *callbackClients) transforms(list []*pulumirpc.Callback) ([]stages.Trans
 			return nil, err
 		}
 		out = append(out, t)
+	}
+	return out, nil
+}
+
+// migrations returns Go functions for the state migrations of a registration.
+func (c *callbackClients) migrations(list []*pulumirpc.Callback) ([]migration.Function, error) {
+	var out []migration.Function
+	for _, cb := range list {
+		run, err := c.bind(cb)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, func(ctx context.Context, u urn.URN, states []byte) (migration.Result, error) {
+			var reply pulumirpc.StateMigrationResponse
+			if err := run(ctx, &pulumirpc.StateMigrationRequest{Urn: string(u), OldState: states}, &reply); err != nil {
+				return migration.Result{}, err
+			}
+			result := migration.Result{States: reply.GetNewState(), Successors: map[urn.URN]urn.URN{}}
+			for old, next := range reply.GetSuccessors() {
+				result.Successors[urn.URN(old)] = urn.URN(next)
+			}
+			return result, nil
+		})
 	}
 	return out, nil
 }

@@ -29,6 +29,8 @@ const (
 	InvokeDependsOn Feature = "invokeDependsOn"
 	// InvokeParent finds the provider of an invoke by its parent.
 	InvokeParent Feature = "invokeParent"
+	// StateMigrations rewrites the recorded state of a resource, and of those below it, with functions of the program.
+	StateMigrations Feature = "stateMigrations"
 	// InvokeOutputValues, CallOutputValues and RegisterResourceOutputValues accept outputs with their dependencies in arguments and inputs. The
 	// first two also return them to callers that accept them.
 	InvokeOutputValues           Feature = "invokeOutputValues"
@@ -55,6 +57,7 @@ func featureNumbers() map[Feature]pulumirpc.ResourceMonitorFeature {
 		ByteStrings:         pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_BYTE_STRING,
 		InvokeDependsOn:     pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_DEPENDS_ON,
 		InvokeParent:        pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_PARENT,
+		StateMigrations:     pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_STATE_MIGRATIONS,
 		InvokeOutputValues:  pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_OUTPUT_VALUES,
 		CallOutputValues:    pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_CALL_OUTPUT_VALUES,
 

@@ -344,6 +344,10 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 	if err != nil {
 		return nil, err
 	}
+	migrations, err := h.callbacks.migrations(req.GetStateMigrations())
+	if err != nil {
+		return nil, err
+	}
 	aliases, err := decodeAliases(req.GetAliasURNs(), req.GetAliases())
 	if err != nil {
 		return nil, err
@@ -385,6 +389,7 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 		ReplaceWith:             replaceWith,
 		ReplacementTrigger:      trigger,
 		Transforms:              transforms,
+		StateMigrations:         migrations,
 		Hooks:                   decodeHookNames(req.GetHooks()),
 		EnvVarMappings:          req.GetEnvVarMappings(),
 		SupportsResultReporting: req.GetSupportsResultReporting(),

@@ -26,6 +26,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/step"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/migration"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -69,7 +70,7 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r.executor = step.NewExecutor(r.control, r.rooms, r.writers.Steps, r.access, r.plans, s, hooks)
 	r.targets = &targeting.Targets{Control: r.control, Rooms: r.rooms}
 	r.waves = &closure.Waves{Control: r.control, Rooms: r.rooms}
-	r.admission = requests.NewAdmission(r.control, r.writers.Outputs, r.writers.Omissions, r.access, r.executor.Outputs, hooks, s)
+	r.admission = requests.NewAdmission(r.control, r.writers.Outputs, r.writers.Omissions, r.writers.Migrations, r.access, r.executor.Outputs, hooks, s)
 	r.scheduler = execute.NewScheduler(r.control, r.rooms, r.writers.Over, r.executor, s.Workers, s.Watch.Queued)
 	return r
 }
@@ -193,6 +194,27 @@ func (r *Run) Finish(failed bool) error {
 		_ = r.analyst().analyzeStack(r.control.Admitted) // its failures are recorded
 	}
 	return nil
+}
+
+// Migrations returns the changes that state migrations of the program make. The run has ended because of them, and the operation has to begin again
+// with the changed state. There are none if something has failed.
+func (r *Run) Migrations() []*migration.Migration {
+	if !r.control.Yields() || !r.control.DryRun() && r.HasFailed() {
+		return nil
+	}
+	return r.rooms.Migrations.All()
+}
+
+// Yields reports whether the run has ended because state migrations have changed the recorded state.
+func (r *Run) Yields() bool { return r.control.Yields() }
+
+// Base returns the recorded state that the run starts from, brought up to date.
+func (r *Run) Base() *state.Snapshot {
+	s := *r.settings.Base
+	if r.rooms.IsOpen() {
+		s.Resources = r.rooms.Base.Resources
+	}
+	return &s
 }
 
 // Results is the result of a run.
@@ -382,12 +404,15 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 			}
 			c := requests.Completion{Admission: r, Req: s.Register, PendingReply: s.PendingReply}
 			goal, err := c.Complete(ctx)
-			switch {
-			case err != nil:
+			if err != nil {
 				// The program has to handle a malformed request; it does not stop the run.
 				s.Reject(err)
 				return nil
-			case s.Register.Remote:
+			}
+			if ended, err := c.Migrate(ctx, goal); ended || err != nil {
+				return err
+			}
+			if s.Register.Remote {
 				s.Turn.End(ctx) // its provider registers it, and everything in it
 				return c.Construct(ctx, goal)
 			}

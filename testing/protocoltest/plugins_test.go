@@ -3,6 +3,7 @@ package protocoltest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -220,6 +221,15 @@ func (p *program) send(ctx context.Context, r request) error {
 		}
 		p.callbacks.add(r.As, r.Call, r.Answers)
 	}
+	var migrations []any
+	for i, m := range r.Migrations {
+		token := fmt.Sprintf("%s, migration %d", r.As, i+1)
+		p.callbacks.migrate(token, m)
+		migrations = append(migrations, map[string]any{"target": p.target, "token": token})
+	}
+	if migrations != nil {
+		send["stateMigrations"] = migrations
+	}
 	send = expand(send, func(path string) (any, bool) { return dig(p.answers, path) }).(map[string]any)
 	in, out := newMessage(method.Input()), newMessage(method.Output())
 	if err := fill(send, in); err != nil {
@@ -251,6 +261,46 @@ type callbacks struct {
 	mu    sync.Mutex
 	calls map[string]string           // the method that registered each
 	next  map[string][]map[string]any // the answers that are left
+	edits map[string]stateMigration
+}
+
+func (c *callbacks) migrate(token string, m stateMigration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.edits == nil {
+		c.edits = map[string]stateMigration{}
+	}
+	c.edits[token] = m
+}
+
+// edit answers the call of a state migration.
+func (m stateMigration) edit(token string, request []byte) (*pulumirpc.CallbackInvokeResponse, error) {
+	var in pulumirpc.StateMigrationRequest
+	if err := proto.Unmarshal(request, &in); err != nil {
+		return nil, err
+	}
+	var states []map[string]any
+	if err := json.Unmarshal(in.GetOldState(), &states); err != nil {
+		return nil, err
+	}
+	got := make([]any, len(states))
+	for i, s := range states {
+		got[i] = s
+	}
+	note("program.jsonl", map[string]any{"callback": token, "got": shorten(map[string]any{"urn": in.GetUrn(), "states": got})})
+	if m.Fails {
+		return nil, errors.New("the migration says no")
+	}
+	out := &pulumirpc.StateMigrationResponse{}
+	if next, successors := m.apply(states); next != nil {
+		text, err := json.Marshal(next)
+		if err != nil {
+			return nil, err
+		}
+		out.NewState, out.Successors = text, successors
+	}
+	encoded, err := proto.Marshal(out)
+	return &pulumirpc.CallbackInvokeResponse{Response: encoded}, err
 }
 
 func (c *callbacks) add(token, call string, answers []map[string]any) {
@@ -265,6 +315,9 @@ func (c *callbacks) add(token, call string, answers []map[string]any) {
 func (c *callbacks) Invoke(_ context.Context, req *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if m, is := c.edits[req.GetToken()]; is {
+		return m.edit(req.GetToken(), req.GetRequest())
+	}
 	var in, out proto.Message
 	switch c.calls[req.GetToken()] {
 	case "RegisterResourceHook":
@@ -280,8 +333,8 @@ func (c *callbacks) Invoke(_ context.Context, req *pulumirpc.CallbackInvokeReque
 		return nil, err
 	}
 	got := plain(in)
-	if errors, is := got["errors"].([]any); is {
-		got["errors"] = len(errors) // their texts are not compared
+	if list, is := got["errors"].([]any); is {
+		got["errors"] = len(list) // their texts are not compared
 	}
 	note("program.jsonl", map[string]any{"callback": req.GetToken(), "got": shorten(got)})
 	answers := c.next[req.GetToken()]

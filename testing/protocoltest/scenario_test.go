@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +42,73 @@ type request struct {
 
 	// Answers are those of the callback that the request registers, one for each time that the engine calls it; the last one stays.
 	Answers []map[string]any `json:"answers"`
+
+	// Migrations are the state migrations of a registration.
+	Migrations []stateMigration `json:"migrations"`
+}
+
+// stateMigration edits recorded states by the names of their resources. It leaves states as they are in which nothing is to be edited.
+type stateMigration struct {
+	Rename map[string]string         `json:"rename"` // new names
+	Move   map[string]string         `json:"move"`   // new URNs
+	Fold   map[string]string         `json:"fold"`   // resources that are dropped, and the names of their successors
+	Set    map[string]map[string]any `json:"set"`    // members
+	Add    []map[string]any          `json:"add"`
+	Drop   []string                  `json:"drop"` // without a successor
+	Fails  bool                      `json:"fails"`
+}
+
+// apply returns the edited states and the successors, nil if nothing is to be edited.
+func (m stateMigration) apply(states []map[string]any) (next []map[string]any, successors map[string]string) {
+	byName := map[string]map[string]any{}
+	for _, s := range states {
+		byName[nameOf(s["urn"].(string))] = s
+	}
+	successors = map[string]string{}
+	changed := false
+	move := func(name, urn string) {
+		if s := byName[name]; s != nil && s["urn"] != urn {
+			successors[s["urn"].(string)], s["urn"], changed = urn, urn, true
+		}
+	}
+	for name, values := range m.Set {
+		for member, value := range values {
+			if s := byName[name]; s != nil && !reflect.DeepEqual(s[member], value) {
+				s[member], changed = value, true
+			}
+		}
+	}
+	for name, now := range m.Rename {
+		if s := byName[name]; s != nil {
+			move(name, strings.TrimSuffix(s["urn"].(string), name)+now)
+		}
+	}
+	for name, urn := range m.Move {
+		move(name, urn)
+	}
+	for _, s := range m.Add {
+		if byName[nameOf(s["urn"].(string))] == nil {
+			states, changed = append(states, s), true
+		}
+	}
+	drop := func(name string) {
+		if gone := byName[name]; gone != nil {
+			states, changed = slices.DeleteFunc(states, func(s map[string]any) bool { return s["urn"] == gone["urn"] }), true
+		}
+	}
+	for name, into := range m.Fold {
+		if gone := byName[name]; gone != nil {
+			successors[gone["urn"].(string)] = byName[into]["urn"].(string)
+		}
+		drop(name)
+	}
+	for _, name := range m.Drop {
+		drop(name)
+	}
+	if !changed {
+		return nil, nil
+	}
+	return states, successors
 }
 
 // behavior is what the provider does in place of its usual answer.
@@ -205,6 +274,9 @@ func shorten(v any) any {
 			}
 			if addresses[k] {
 				e = e != ""
+			}
+			if list, is := e.([]any); is && k == "supportedFeatures" { // their order means nothing
+				slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 			}
 			if short := shorten(e); !isEmpty(short) {
 				out[fmt.Sprint(shorten(k))] = short

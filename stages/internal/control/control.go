@@ -26,8 +26,10 @@ type Control struct {
 	Failed  *failures
 	halted  *await.Event // fired when no further step may start
 	over    *await.Event // fired when the run is completely done
-	mu      sync.Mutex   // guards running, and the changes that go with it: halted, and the end of Answering
+	mu      sync.Mutex   // guards running, yields, and the changes that go with it: halted, and the end of Answering
 	running int          // steps under way
+	// yields is true if the run ends because the operation begins again: what the program says about its end is not for users.
+	yields bool
 	// Admitted is the context of all work that leads to decisions; it ends when the run halts.
 	Admitted context.Context
 	stop     context.CancelCauseFunc
@@ -49,6 +51,21 @@ func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, 
 	c.Admitted, c.stop = context.WithCancelCause(ctx)
 	c.Answering, c.hangUp = context.WithCancelCause(ctx)
 	return c
+}
+
+// Yield is Halt for a run after which the operation begins again. Messages are not shown any more, and a failure of the program is none.
+func (c *Control) Yield() {
+	c.mu.Lock()
+	c.yields = true
+	c.mu.Unlock()
+	c.Halt()
+}
+
+// Yields reports whether [Control.Yield] has been called.
+func (c *Control) Yields() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.yields
 }
 
 // Halt prevents further steps; running ones finish. When none is running, programs get no more answers.
@@ -119,9 +136,16 @@ func (c *Control) DryRun() bool { return c.Info.DryRun }
 
 // Emit delivers an event to the run's observer.
 func (c *Control) Emit(ev stages.Event) {
-	if c.observe != nil {
-		c.observe(ev)
+	if c.observe == nil {
+		return
 	}
+	switch ev.(type) {
+	case stages.Diagnostic, stages.Stdout:
+		if c.Yields() {
+			return
+		}
+	}
+	c.observe(ev)
 }
 
 func (c *Control) Diagnose(u urn.URN, s stages.Severity, code int, message string, as ...advice.Advice) {
@@ -241,6 +265,9 @@ func isCancellation(err error) bool {
 // ProgramFailed records that the program ended with an error, and stops an update. shown is true if the program has logged the reason.
 // An error that only reports the end of the run waits for [Control.JudgeProgram]: its cause may not be recorded yet.
 func (c *Control) ProgramFailed(err error, shown bool) {
+	if c.Yields() {
+		return
+	}
 	if c.DryRun() {
 		c.Failed.failProgram()
 	} else {

@@ -17,12 +17,14 @@ import (
 
 // NewAdmission returns the admission of a run, with a monitor.
 func NewAdmission(
-	c *control.Control, outputs *rooms.OutputsWriter, omissions *rooms.OmissionsWriter, a *access.Access, o *step.Outputs, h *step.HookSet, s stages.Settings,
+	c *control.Control, outputs *rooms.OutputsWriter, omissions *rooms.OmissionsWriter, migrations *rooms.MigrationsWriter, a *access.Access, o *step.Outputs,
+	h *step.HookSet, s stages.Settings,
 ) *Admission {
 	intake := await.NewMailbox[stages.Submitted]()
 	ad := &Admission{
 		control: c, outputs: outputs, omissions: omissions, access: a, registered: o, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
-		intake: intake, Directory: s.Directory, Memory: s.Memory, MonitorAddress: s.MonitorAddress,
+		Migrations: newMigrations(c, a.Rooms, migrations, s),
+		intake:     intake, Directory: s.Directory, Memory: s.Memory, MonitorAddress: s.MonitorAddress,
 	}
 	ad.monitor = newMonitor(ad)
 	return ad
@@ -38,6 +40,7 @@ type Admission struct {
 	hooks      *step.HookSet
 	Families   *Families
 	Defaults   *DefaultProviders
+	Migrations *Migrations
 	packages   *packages
 	monitor    *monitor
 	intake     *await.Mailbox[stages.Submitted]

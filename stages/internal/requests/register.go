@@ -324,20 +324,23 @@ func (c *Completion) constructed(u urn.URN) {
 	c.Admission.Families.setOwn(c.PendingReply, of)
 }
 
-// notConstructed stops an update, unless it has stopped already and the error is a consequence.
+// notConstructed is fail for a remote component.
 func (c *Completion) notConstructed(g *stages.Goal, err error) error {
+	return c.fail(g, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
+}
+
+// fail stops an update, unless it has stopped already and the error is a consequence.
+func (c *Completion) fail(g *stages.Goal, err error) error {
 	q := c.PendingReply
 	if c.Admission.control.IsHalted() {
 		q.Reject(stages.ErrShutDown)
 		return nil
 	}
 	l := stages.Located{Registered: stages.Registered{PendingReply: q, Goal: g}}
-	err = fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err)
 	if !c.Admission.control.DryRun() {
 		return c.Admission.control.Bail(l, stages.CodeInvalidResource, err)
 	}
-	info := c.Admission.control.Info
-	l.URN = urn.Subject{Stack: info.Stack, Project: info.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}.URN()
+	l.URN = c.urnOf(g)
 	if err := c.Admission.control.PassOn(&l, c.Admission.control.FailRegistration(l, stages.CodeInvalidResource, err)); err != nil {
 		return err
 	}
@@ -356,6 +359,37 @@ func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error
 	c.constructed(reply.URN)
 	c.PendingReply.Answer(&stages.RegisterReply{URN: reply.URN, Outputs: property.Map{}})
 	return nil
+}
+
+// Migrate evaluates the state migrations of a completed registration. ended is true if the registration goes no further: its migrations have failed,
+// or the run ends because they have changed the state.
+func (c *Completion) Migrate(ctx context.Context, g *stages.Goal) (ended bool, err error) {
+	m := c.Admission.Migrations
+	if c.Req.Remote {
+		m.leave(c.urnOf(g), inheritance{c.Req.StateMigrations, g.Aliases})
+		return false, nil
+	}
+	functions := c.Req.StateMigrations
+	if of := m.take(c.urnOf(g)); len(of.functions) > 0 {
+		functions = slices.Concat(functions, of.functions)
+		g.Aliases = slices.Concat(of.aliases, g.Aliases)
+	}
+	found, err := m.evaluate(ctx, g, functions)
+	switch {
+	case err != nil:
+		return true, c.fail(g, err)
+	case found == nil:
+		return false, nil
+	}
+	m.writer.Add(found)
+	m.control.Yield()
+	c.PendingReply.Reject(stages.ErrShutDown)
+	return true, nil
+}
+
+func (c *Completion) urnOf(g *stages.Goal) urn.URN {
+	info := c.Admission.control.Info
+	return urn.Subject{Stack: info.Stack, Project: info.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}.URN()
 }
 
 // mergeProviders returns the providers of a component, completed from its parent component's.

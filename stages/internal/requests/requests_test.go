@@ -44,7 +44,7 @@ func newAdmissionAndExecutor(t *testing.T, s stages.Settings) (*Admission, *step
 	a := &access.Access{Control: c, Rooms: b, Extensions: access.NewExtensions(nil)}
 	hooks := &step.HookSet{}
 	executor := step.NewExecutor(c, b, w.Steps, a, plan.NewPlans(c, b, s), s, hooks)
-	return NewAdmission(c, w.Outputs, w.Omissions, a, executor.Outputs, hooks, s), executor
+	return NewAdmission(c, w.Outputs, w.Omissions, w.Migrations, a, executor.Outputs, hooks, s), executor
 }
 
 func (a *Admission) complete(t *testing.T, req stages.RegisterRequest) (*stages.PendingReply, *stages.Goal, error) {

@@ -24,6 +24,7 @@ type Rooms struct {
 	Outcomes           *Outcomes
 	Outputs            *Outputs
 	Omissions          *Omissions
+	Migrations         *Migrations
 	Progress           *Progress
 	InterruptedCreates *InterruptedCreates
 	Failures           *Failures
@@ -56,15 +57,16 @@ type Recorded struct {
 
 // Writers write the rooms. Each goes to the constructor of one part of the run.
 type Writers struct {
-	Base      *BaseWriter
-	Names     *NamesWriter
-	Decisions *DecisionsWriter
-	Omissions *OmissionsWriter
-	Outputs   *OutputsWriter
-	Reread    *ProgressWriter // the milestones that registrations pass
-	Decided   *ProgressWriter
-	Over      *ProgressWriter
-	Steps     StepWriters
+	Base       *BaseWriter
+	Names      *NamesWriter
+	Decisions  *DecisionsWriter
+	Omissions  *OmissionsWriter
+	Migrations *MigrationsWriter
+	Outputs    *OutputsWriter
+	Reread     *ProgressWriter // the milestones that registrations pass
+	Decided    *ProgressWriter
+	Over       *ProgressWriter
+	Steps      StepWriters
 }
 
 // StepWriters write the results of executed steps.
@@ -96,6 +98,7 @@ func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*R
 	b.Results, w.Steps.Results = newResults()
 	b.Outputs, w.Steps.Outputs, w.Outputs = newOutputs()
 	b.Omissions, w.Omissions = newOmissions(b)
+	b.Migrations, w.Migrations = newMigrations(b)
 	b.Failures = &Failures{b}
 	w.Base = &BaseWriter{rooms: b, results: w.Steps.Results}
 	w.Names = &NamesWriter{rooms: b, names: b.Names}

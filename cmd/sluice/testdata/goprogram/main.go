@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func (s settings) RequireSecret(name string) pulumi.StringOutput {
 var scenarios = map[string]func(*pulumi.Context, settings) error{
 	"shop": shop, "many": many, "empty": empty, "big": big, "dies": dies, "names": names, "fails": fails, "options": options,
 	"flags": flags, "churn": churn, "callbacks": callbacks, "components": components, "reference": reference,
-	"complains": complains,
+	"complains": complains, "migrates": migrates,
 }
 
 // complains logs an error and goes on.
@@ -128,6 +129,44 @@ func options(ctx *pulumi.Context, c settings) error {
 	}
 	_, err = newThing(ctx, "third", pulumi.Map{"immutableUses": second.Arn})
 	return err
+}
+
+// migrates declares a thing in a group, with a state migration that gives the things of the group the name of today.
+func migrates(ctx *pulumi.Context, c settings) error {
+	var g group
+	fmt.Println("good morning")
+	name := c.Get("name")
+	rename := func(_ context.Context, args *pulumi.StateMigrationArgs) (*pulumi.StateMigrationResult, error) {
+		if c.Get("refuse") != "" {
+			return nil, errors.New("the migration refuses")
+		}
+		successors := map[string]string{}
+		for _, state := range args.OldState {
+			if was := state["urn"].(string); strings.Contains(was, "$simple:index:Thing::") && !strings.HasSuffix(was, "::"+name) {
+				state["urn"] = was[:strings.LastIndex(was, "::")+2] + name
+				successors[was] = state["urn"].(string)
+			}
+		}
+		if len(successors) == 0 {
+			return nil, nil
+		}
+		return &pulumi.StateMigrationResult{NewState: args.OldState, Successors: successors}, nil
+	}
+	if _, err := newThing(ctx, "first", pulumi.Map{"value": pulumi.Int(c.GetInt("size"))}); err != nil {
+		return err
+	}
+	if err := ctx.RegisterComponentResource("demo:index:Group", "shop", &g, pulumi.StateMigrations([]pulumi.StateMigration{rename})); err != nil {
+		return err
+	}
+	t, err := newThing(ctx, name, pulumi.Map{"value": pulumi.ToSecret(pulumi.String("hush"))}, pulumi.Parent(&g))
+	if err != nil {
+		return err
+	}
+	if _, err = newThing(ctx, "user", pulumi.Map{"value": t.Arn}); err != nil {
+		return err
+	}
+	ctx.Export("arn", t.Arn)
+	return nil
 }
 
 // flags declares a resource whose differences are hidden, with a provider that gets a variable under another name.
