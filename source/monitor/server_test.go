@@ -80,7 +80,7 @@ func TestFeaturesAreAnsweredByName(t *testing.T) {
 		"replaceWith": true, "transforms": true, "invokeTransforms": true, "parameterization": true,
 		"resourceHooks": true, "errorHooks": true, "sendsOptionsToHooks": true,
 		"outputValues": false, "": false,
-		"snippets": false, "stateMigrations": false,
+		"snippets": false, "stateMigrations": true,
 		"registerResourceOutputValues": true,
 	} {
 		reply, err := client.SupportsFeature(context.Background(), &pulumirpc.SupportsFeatureRequest{Id: id})
