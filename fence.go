@@ -87,6 +87,8 @@ func (f *fencedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error
 	return f.fence.pass(func() error { return f.inner.Rebase(ctx, base) })
 }
 
+func (f *fencedRecorder) Snapshot() (*state.Snapshot, error) { return f.inner.Snapshot() }
+
 func (f *fencedRecorder) Close(ctx context.Context) error {
 	return f.fence.pass(func() error { return f.inner.Close(ctx) })
 }

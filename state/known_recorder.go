@@ -78,6 +78,9 @@ func (k *KnownRecorder) Rebase(ctx context.Context, base *Snapshot) error {
 	return k.next.Rebase(ctx, base)
 }
 
+// Snapshot implements [Recorder].
+func (k *KnownRecorder) Snapshot() (*Snapshot, error) { return k.next.Snapshot() }
+
 // Close implements [Recorder].
 func (k *KnownRecorder) Close(ctx context.Context) error { return k.next.Close(ctx) }
 

@@ -31,6 +31,8 @@ type Recorder interface {
 	End(ctx context.Context, change Change) error
 	// Rebase replaces the base by a rebuilt one and drops all changes (after a refresh, steps.md 7.3).
 	Rebase(ctx context.Context, base *Snapshot) error
+	// Snapshot returns the record at this moment, written or not.
+	Snapshot() (*Snapshot, error)
 	// Close writes the changes that are not written yet. Nothing may be recorded afterwards.
 	Close(ctx context.Context) error
 }

@@ -24,6 +24,7 @@ type again struct {
 	dryRun   bool
 	shown    map[urn.URN]stages.Op // the last step of each resource
 	results  []standard.Results
+	record   *record // nil in previews
 }
 
 // beginAgain ends an attempt, and makes the changes of the recorded state that it has found. An error is one of the next attempt.
@@ -35,7 +36,7 @@ func beginAgain(ctx context.Context, o *opened, s *resolved, r ran, found []*mig
 		next.changed, next.shown = maps.Clone(next.changed), maps.Clone(next.shown)
 	}
 	next.attempts++
-	base := s.run.Base()
+	next.record, s.record = s.record, nil // it goes on
 	for _, err := range slices.Concat(e.errs, s.closeAll(context.WithoutCancel(ctx), e)) {
 		next.err = err
 	}
@@ -45,41 +46,41 @@ func beginAgain(ctx context.Context, o *opened, s *resolved, r ran, found []*mig
 	}
 	if next.results = slices.Clip(next.results); !next.dryRun {
 		next.results = append(next.results, done)
-		base = nil // what the attempt has recorded
 	}
 	o.again = next
 	o.start(ctx)
 	o.events.continueAfter(next)
-	if next.err == nil {
-		next.err = reload(ctx, o, base)
-	}
 	for _, m := range found {
 		next.changed[m.Resource()] = true
-		if next.err == nil {
-			next.err = migrate(ctx, o, m)
+	}
+	if next.err == nil {
+		next.err = change(context.WithoutCancel(ctx), o, s.run.Base(), found)
+	}
+}
+
+// change makes the changes in the present state, and records the result before anything else. In a preview the present state is base.
+func change(ctx context.Context, o *opened, base *state.Snapshot, found []*migration.Migration) (err error) {
+	recorder := o.again.record
+	if recorder != nil {
+		if base, err = recorder.Snapshot(); err != nil {
+			return err
 		}
 	}
-}
-
-// reload replaces the recorded state by base or, if that is nil, by what is recorded now.
-func reload(ctx context.Context, o *opened, base *state.Snapshot) error {
-	if base != nil {
-		o.base = base
-		return nil
+	for _, m := range found {
+		if base, err = m.Apply(ctx, base); err != nil {
+			return err
+		}
 	}
-	o.settings.Stages.Entropy = o.entropy
-	return o.load(ctx)
-}
-
-// migrate makes one change of the recorded state, and says so.
-func migrate(ctx context.Context, o *opened, m *migration.Migration) error {
-	base, err := m.Apply(ctx, o.base)
-	if err != nil {
-		return err
-	}
-	o.base, o.migrated = base, true
 	o.events.masks.learnSnapshot(base)
-	o.events.show(stages.LogMessage{Severity: stages.Info, URN: m.Resource(), Message: describe(m)})
+	if recorder != nil {
+		if err := recorder.Rebase(ctx, base); err != nil {
+			return fmt.Errorf("recording the state migrations: %w", err)
+		}
+	}
+	o.base = base
+	for _, m := range found {
+		o.events.show(stages.LogMessage{Severity: stages.Info, URN: m.Resource(), Message: describe(m)})
+	}
 	return nil
 }
 
@@ -115,6 +116,14 @@ func (a *again) preparation(s *Settings) standard.Preparation {
 		return standard.Preparation{}
 	}
 	return standard.Preparation{Reads: s.reads(), Resolve: s.ResolveCreate}
+}
+
+// recording returns the record of the operation, which is not open before the first attempt.
+func (a *again) recording() *record {
+	if a == nil {
+		return &record{}
+	}
+	return a.record
 }
 
 func (a *again) failure() error {

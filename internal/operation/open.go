@@ -465,7 +465,7 @@ func (o *opened) prepare(p *packs) *resolved {
 	settings.MonitorAddress = func() (string, error) { return s.server.Address() }
 	settings.Judges.Analyzers = p.analyzers
 	if !settings.Info.DryRun {
-		s.record = &record{}
+		s.record = o.again.recording()
 		settings.Recorder = s.record
 	}
 	s.run = standard.NewRun(o.operations, settings)

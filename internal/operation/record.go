@@ -15,7 +15,11 @@ type record struct {
 	snippets       *snippets // nil if the state has none
 }
 
+// open begins to record. It does nothing if an earlier attempt of the operation has begun.
 func (r *record) open(ctx context.Context, o *opened) error {
+	if r.Recorder != nil {
+		return nil
+	}
 	inner, err := o.settings.State.Record(ctx, o.found)
 	if err != nil {
 		return err

@@ -130,7 +130,7 @@ func (s *resolved) closeAll(ctx context.Context, e ended) (errs []error) {
 	if err := s.server.Close(); err != nil {
 		s.opened.settings.Log.Warn("closing the monitor", "error", err)
 	}
-	if !s.isInterrupted(e) {
+	if !s.isInterrupted(e) && !s.run.Yields() {
 		configured, done := context.WithTimeout(s.opened.operations, configureTimeout)
 		s.registry.WaitConfigured(configured)
 		done()

@@ -301,7 +301,7 @@ func (h *Host) client(
 	}
 	conn, err := Dial(ctx, port, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(packed.NewCodec())))
 	if err != nil {
-		return nil, failedStart(name, process, err)
+		return nil, failedStart(ctx, name, process, err)
 	}
 	if process != nil {
 		// A broken connection ends calls by itself, unless a child of the plugin keeps it open.
@@ -314,7 +314,7 @@ func (h *Host) client(
 	f, err := handshake(ctx, c.remote.rpc, introduction)
 	if err != nil {
 		_ = conn.Close()
-		return nil, failedStart(name, process, err)
+		return nil, failedStart(ctx, name, process, err)
 	}
 	c.features.Store(&f)
 	h.logVersion(ctx, c)
@@ -359,14 +359,16 @@ func (h *Host) logVersion(ctx context.Context, c *client) {
 	h.options.Log.Debug("plugin connected", "plugin", c.remote.name, "version", info.GetVersion(), "error", err)
 }
 
-// failedStart is the error of a plugin that cannot be called. If the plugin has ended, that explains the error. p is nil for a plugin
-// that was attached.
-func failedStart(name string, p Server, err error) error {
+// failedStart is the error of a plugin that cannot be called. If the plugin has ended, that explains the error, unless ctx has ended: then the engine has
+// given up, and waits for nothing. p is nil for a plugin that was attached.
+func failedStart(ctx context.Context, name string, p Server, err error) error {
 	if p == nil {
 		return fmt.Errorf("plugin %s, which PULUMI_DEBUG_PROVIDERS names: %w", name, err)
 	}
-	if exit := p.ExitedWithin(exitPatience); exit != nil {
-		return exit
+	if ctx.Err() == nil {
+		if exit := p.ExitedWithin(exitPatience); exit != nil {
+			return exit
+		}
 	}
 	return fmt.Errorf("plugin %s: %w%s", p.Title(), err, below(p.LastOutput()))
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
+	"time"
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/providers"
 )
@@ -46,6 +49,34 @@ func TestAnotherCallerStartsThePluginIfTheFirstOneHasLeft(t *testing.T) {
 				close(came)
 				all.Wait()
 				assert.Equal(t, c.starts, started)
+			})
+		})
+	}
+}
+
+// running is a plugin that does not end.
+type running struct{ Server }
+
+func (running) Title() string                      { return "slow" }
+func (running) LastOutput() string                 { return "" }
+func (running) ExitedWithin(p time.Duration) error { time.Sleep(p); return nil }
+
+// A start that is given up does not wait for the end of the plugin, which has not caused it.
+func TestAStartThatIsGivenUpWaitsForNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		givenUp bool
+		waits   time.Duration
+	}{"given up": {true, 0}, "failed": {false, exitPatience}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.givenUp {
+					cancel()
+				}
+				began := time.Now()
+				require.ErrorContains(t, failedStart(ctx, "slow", running{}, errors.New("broken")), "plugin slow: broken")
+				require.Equal(t, c.waits, time.Since(began))
 			})
 		})
 	}

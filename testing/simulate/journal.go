@@ -121,6 +121,8 @@ func (j *journal) Rebase(ctx context.Context, base *state.Snapshot) error {
 	return j.record(ctx, record{rebase: base}, func() error { j.ledger.Rebase(base); return nil })
 }
 
+func (j *journal) Snapshot() (*state.Snapshot, error) { return j.ledger.Snapshot() }
+
 func (j *journal) Close(ctx context.Context) error {
 	err := j.apply(func() error { return nil })
 	if j.durably != nil {

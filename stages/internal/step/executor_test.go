@@ -61,6 +61,8 @@ func (d *diary) End(_ context.Context, c state.Change) error {
 
 func (d *diary) Rebase(context.Context, *state.Snapshot) error { return nil }
 
+func (d *diary) Snapshot() (*state.Snapshot, error) { return nil, nil }
+
 func (d *diary) Close(context.Context) error { return nil }
 
 // rig is an executor with one provider, which is made of functions.
