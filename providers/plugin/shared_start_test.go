@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"time"
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/assert"
