@@ -93,7 +93,7 @@ func (r *Reader) toRefresh(l stages.Located) *state.Resource {
 	}
 	s := l.NewState(stages.Checked{Inputs: l.Old.Inputs})
 	s.External, s.Taint = l.Old.External, l.Old.Taint
-	if (r.Rooms.Names.LeavesRecorded() || r.Rooms.Targeting.IsPartial()) && r.closesCircle(s) {
+	if (r.Rooms.Names.LeavesRecorded() || r.Rooms.Targeting.IsPartial() || r.Control.HasFailed()) && r.closesCircle(s) {
 		old := l.Old
 		s.Provider, s.Dependencies, s.PropertyDependencies = old.Provider, old.Dependencies, old.PropertyDependencies
 		s.DeletedWith, s.ReplaceWith = old.DeletedWith, old.ReplaceWith
@@ -102,7 +102,7 @@ func (r *Reader) toRefresh(l stages.Located) *state.Resource {
 }
 
 // closesCircle reports whether a state with the program's references would come to refer to itself, because a resource on the way
-// stays as it is recorded: a refresh does not touch resources that are left out, or that refer to one that is not created. Resources that are reached by
+// stays as it is recorded: a refresh does not touch resources that are left out, that refer to one that is not created, or whose read has failed. Resources that are reached by
 // the program's references have their replies. Those that are reached only by recorded references may still change, and count as
 // they are recorded.
 func (r *Reader) closesCircle(s *state.Resource) bool {
