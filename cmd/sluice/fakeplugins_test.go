@@ -16,10 +16,12 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+	"github.com/sourcegraph/conc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 )
@@ -63,6 +65,7 @@ type fakeProgram struct {
 		Component bool
 		Parent    string // "" is the stack
 		After     []string
+		Renames   map[string]string // what a state migration renames at or below the resource
 	}
 	Outputs map[string]any
 	Asks    []string // packages whose schemas and mappings become outputs
@@ -118,6 +121,8 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 		return err
 	}
 	urns := map[string]string{}
+	callbacks := &fakeCallbacks{}
+	defer callbacks.stop()
 	for _, r := range p.Resources {
 		inputs, err := structpb.NewStruct(r.Inputs)
 		if err != nil {
@@ -129,6 +134,11 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 		}
 		for _, name := range r.After {
 			in.Dependencies = append(in.Dependencies, urns[name])
+		}
+		if r.Renames != nil {
+			if in.StateMigrations, err = callbacks.renames(r.Renames); err != nil {
+				return err
+			}
 		}
 		out, err := m.RegisterResource(ctx, in)
 		if err != nil {
@@ -160,6 +170,59 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 		return errors.New(p.Fail)
 	}
 	return nil
+}
+
+// fakeCallbacks serves the state migration of a program.
+type fakeCallbacks struct {
+	pulumirpc.UnimplementedCallbacksServer
+	server  *grpc.Server
+	serving conc.WaitGroup
+	names   map[string]string
+}
+
+func (c *fakeCallbacks) renames(names map[string]string) ([]*pulumirpc.Callback, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	c.names, c.server = names, grpc.NewServer()
+	pulumirpc.RegisterCallbacksServer(c.server, c)
+	c.serving.Go(func() { _ = c.server.Serve(l) })
+	return []*pulumirpc.Callback{{Target: l.Addr().String(), Token: "rename"}}, nil
+}
+
+func (c *fakeCallbacks) stop() {
+	if c.server != nil {
+		c.server.Stop()
+		c.serving.Wait()
+	}
+}
+
+func (c *fakeCallbacks) Invoke(_ context.Context, req *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse, error) {
+	var in pulumirpc.StateMigrationRequest
+	if err := proto.Unmarshal(req.GetRequest(), &in); err != nil {
+		return nil, err
+	}
+	var states []map[string]any
+	if err := json.Unmarshal(in.GetOldState(), &states); err != nil {
+		return nil, err
+	}
+	out := &pulumirpc.StateMigrationResponse{Successors: map[string]string{}}
+	for _, state := range states {
+		was := state["urn"].(string)
+		prefix, name := was[:strings.LastIndex(was, "::")+2], was[strings.LastIndex(was, "::")+2:]
+		if now := c.names[name]; now != "" {
+			state["urn"], out.Successors[was] = prefix+now, prefix+now
+		}
+	}
+	if len(out.Successors) > 0 {
+		var err error
+		if out.NewState, err = json.Marshal(states); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := proto.Marshal(out)
+	return &pulumirpc.CallbackInvokeResponse{Response: answer}, err
 }
 
 // fakeProvider keeps its objects as files in a directory. A change of "region" requires a replacement, "slow" is the
