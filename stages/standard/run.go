@@ -212,7 +212,7 @@ func (r *Run) Yields() bool { return r.control.Yields() }
 func (r *Run) Base() *state.Snapshot {
 	s := *r.settings.Base
 	if r.rooms.IsOpen() {
-		s.Resources = r.rooms.Base.Resources
+		s.Resources, s.Pending = r.rooms.Base.Resources, r.rooms.Base.Pending
 	}
 	return &s
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/migration"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -399,6 +400,28 @@ func TestNothingIsMigratedAfterAFailure(t *testing.T) {
 	}), "x")
 	require.Empty(t, r.changed()[1:])
 	require.NotEmpty(t, k.all("a"))
+}
+
+// An interrupted operation may belong to any resource, so it is resolved first; a refresh of the same run does that.
+func TestNothingIsMigratedWhileAnOperationIsPending(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		s.thing("x", in{"size": 1})
+		s.thing("a", in{"size": 1}, parent(s.group("g")))
+	}))
+	interrupted := k.state.Snapshot()
+	interrupted.Pending = []state.Pending{{Type: state.Updating, Resource: k.recorded("x")}}
+	k.state = sluice.NewMemoryState(interrupted)
+	k.options.State = k.state
+	p := program(func(s *script) {
+		s.thing("x", in{"size": 1})
+		s.thing("b", in{"size": 1}, parent(s.group("g", renaming("a", "b"))))
+	})
+	k.fails(p, "is pending ("+string(urnOf("x")))
+	require.NotEmpty(t, k.all("a"))
+	k.options.Refresh = true
+	k.up(p)
+	require.NotEmpty(t, k.all("b"))
 }
 
 func TestRefreshesAndDestroysMigrateNothing(t *testing.T) {

@@ -98,8 +98,8 @@ func (m *Migrations) refusal(u urn.URN) string {
 		return "with a plan, which does not have such changes; run without the plan"
 	case t.IsPartial() || t.Replace.IsConstrained():
 		return "with targets, excludes or replacements that were asked for; run without these"
-	case len(m.recorded.Pending) > 0:
-		return fmt.Sprintf("while an operation that was interrupted is pending (%s); resolve that first, with a recovery or a refresh", m.recorded.Pending[0].Resource.URN)
+	case len(m.rooms.Base.Pending) > 0:
+		return fmt.Sprintf("while an operation that was interrupted is pending (%s); resolve that first, with a recovery or a refresh", m.rooms.Base.Pending[0].Resource.URN)
 	}
 	return ""
 }

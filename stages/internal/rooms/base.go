@@ -18,6 +18,7 @@ type Base struct {
 	Providers map[string]*state.Resource    // by reference
 	Attached  map[urn.URN][]graph.ID        // resources that are replaced or deleted with a URN, in base order
 	OldCopies []*state.Resource             // those awaiting deletion, apart from views, in base order
+	Pending   []state.Pending               // the operations of earlier runs that are not resolved
 
 	ids       map[*state.Resource]graph.ID
 	expanding sync.Once // guards expanded

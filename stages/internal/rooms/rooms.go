@@ -122,6 +122,7 @@ func (w *BaseWriter) Open(was Recorded) {
 	}
 	rooms.isOpen = true
 	rooms.Base, rooms.vanished = NewBase(was.Resources), was.Vanished
+	rooms.Base.Pending = was.Pending
 	rooms.Names.open(rooms.Base)
 	rooms.Ancestors = &Ancestors{base: rooms.Base, names: rooms.Names, progress: rooms.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
 	rooms.Decisions.base = rooms.Base
