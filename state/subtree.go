@@ -41,11 +41,7 @@ func EncodeList(ctx context.Context, resources []*Resource) ([]byte, error) {
 	e := NewEncoder(EncoderOptions{Plaintext: true})
 	out := []byte{'['}
 	for i, r := range resources {
-		if len(r.Aliases) > 0 { // they are not part of a checkpoint
-			r = r.Clone()
-			r.Aliases = nil
-		}
-		text, err := e.Resource(ctx, r, false)
+		text, err := e.Resource(ctx, renames{}.normalise(r), false)
 		if err != nil {
 			return nil, err
 		}
@@ -139,14 +135,8 @@ func (s Succession) In(r *Resource) *Resource {
 	if len(s.successors) == 0 {
 		return r
 	}
-	replaced := false
-	out := mapReferences(r, func(kind referenceKind, u urn.URN) urn.URN {
-		if next, ok := s.successors[u]; ok && kind != refSelf {
-			replaced = true
-			return next
-		}
-		return u
-	})
+	out := renames(s.successors).references(r)
+	replaced := out != r
 	inProperties := false
 	f := func(ref property.Reference) property.Reference {
 		if next, ok := s.successors[ref.URN]; ok {

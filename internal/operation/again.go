@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -37,9 +38,7 @@ func beginAgain(ctx context.Context, o *opened, s *resolved, r ran, found []*mig
 	}
 	next.attempts++
 	next.record, s.record = s.record, nil // it goes on
-	for _, err := range slices.Concat(e.errs, s.closeAll(context.WithoutCancel(ctx), e)) {
-		next.err = err
-	}
+	next.err = errors.Join(slices.Concat(e.errs, s.closeAll(context.WithoutCancel(ctx), e))...)
 	done := s.run.Results()
 	for _, step := range done.Steps() {
 		next.shown[step.URN] = step.Op
@@ -87,17 +86,13 @@ func change(ctx context.Context, o *opened, base *state.Snapshot, found []*migra
 // describe says which recorded states a migration changes.
 func describe(m *migration.Migration) string {
 	var lines []string
-	kept := map[urn.URN]bool{}
-	for _, u := range m.Before() {
-		if next := m.Successor(u); next != u {
-			lines = append(lines, string(u)+" becomes "+string(next))
-		} else {
-			kept[u] = true
-		}
-	}
 	came := map[urn.URN]bool{}
 	for _, u := range m.Before() {
-		came[m.Successor(u)] = true
+		next := m.Successor(u)
+		came[next] = true
+		if next != u {
+			lines = append(lines, string(u)+" becomes "+string(next))
+		}
 	}
 	for _, u := range m.After() {
 		if !came[u] {

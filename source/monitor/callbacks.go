@@ -244,40 +244,36 @@ func encodeTimeouts(t stages.CustomTimeouts) *pulumirpc.RegisterResourceRequest_
 	return &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: t.Create, Update: t.Update, Delete: t.Delete, Read: t.Read}
 }
 
-// transforms binds the transforms of a registration.
-func (c *callbackClients) transforms(list []*pulumirpc.Callback) ([]stages.Transform, error) {
-	var out []stages.Transform
+// each returns the Go function for each callback.
+func each[F any](list []*pulumirpc.Callback, function func(*pulumirpc.Callback) (F, error)) ([]F, error) {
+	var out []F
 	for _, cb := range list {
-		t, err := c.transform(cb)
+		f, err := function(cb)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, t)
+		out = append(out, f)
 	}
 	return out, nil
 }
 
-// migrations returns Go functions for the state migrations of a registration.
-func (c *callbackClients) migrations(list []*pulumirpc.Callback) ([]migration.Function, error) {
-	var out []migration.Function
-	for _, cb := range list {
-		run, err := c.bind(cb)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, func(ctx context.Context, u urn.URN, states []byte) (migration.Result, error) {
-			var reply pulumirpc.StateMigrationResponse
-			if err := run(ctx, &pulumirpc.StateMigrationRequest{Urn: string(u), OldState: states}, &reply); err != nil {
-				return migration.Result{}, err
-			}
-			result := migration.Result{States: reply.GetNewState(), Successors: map[urn.URN]urn.URN{}}
-			for old, next := range reply.GetSuccessors() {
-				result.Successors[urn.URN(old)] = urn.URN(next)
-			}
-			return result, nil
-		})
+// migration returns a Go function for a state migration.
+func (c *callbackClients) migration(cb *pulumirpc.Callback) (migration.Function, error) {
+	run, err := c.bind(cb)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return func(ctx context.Context, u urn.URN, states []byte) (migration.Result, error) {
+		var reply pulumirpc.StateMigrationResponse
+		if err := run(ctx, &pulumirpc.StateMigrationRequest{Urn: string(u), OldState: states}, &reply); err != nil {
+			return migration.Result{}, err
+		}
+		result := migration.Result{States: reply.GetNewState(), Successors: map[urn.URN]urn.URN{}}
+		for old, next := range reply.GetSuccessors() {
+			result.Successors[urn.URN(old)] = urn.URN(next)
+		}
+		return result, nil
+	}, nil
 }
 
 // transform returns a Go function for a callback (protocol.md 4.10). A field that is missing in the answer stays as it was; a field that is

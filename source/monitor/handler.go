@@ -340,11 +340,11 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 	if err != nil {
 		return nil, err
 	}
-	transforms, err := h.callbacks.transforms(req.GetTransforms())
+	transforms, err := each(req.GetTransforms(), h.callbacks.transform)
 	if err != nil {
 		return nil, err
 	}
-	migrations, err := h.callbacks.migrations(req.GetStateMigrations())
+	migrations, err := each(req.GetStateMigrations(), h.callbacks.migration)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/control"
@@ -26,8 +27,9 @@ type Migrations struct {
 	recorded  state.Snapshot // without its resources
 	migrated  map[urn.URN]bool
 
-	mu   sync.Mutex
-	left map[urn.URN]inheritance // by the name of the component
+	areLeft atomic.Bool             // true once something was left: nearly all runs have no remote component with migrations
+	mu      sync.Mutex              // guards left
+	left    map[urn.URN]inheritance // by the name of the component
 }
 
 // inheritance is what the registration of a remote component leaves for the registration that its provider makes.
@@ -45,12 +47,10 @@ func newMigrations(c *control.Control, b *rooms.Rooms, w *rooms.MigrationsWriter
 
 // leave keeps the functions of a remote component until its provider registers it.
 func (m *Migrations) leave(u urn.URN, of inheritance) {
-	if len(of.functions) == 0 {
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left[u] = of
+	m.areLeft.Store(true)
 }
 
 // take returns what was left for a registration, once.

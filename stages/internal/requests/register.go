@@ -365,12 +365,15 @@ func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error
 // or the run ends because they have changed the state.
 func (c *Completion) Migrate(ctx context.Context, g *stages.Goal) (ended bool, err error) {
 	m := c.Admission.Migrations
+	functions := c.Req.StateMigrations
 	if c.Req.Remote {
-		m.leave(c.urnOf(g), inheritance{c.Req.StateMigrations, g.Aliases})
+		if len(functions) > 0 {
+			m.leave(c.urnOf(g), inheritance{functions, g.Aliases})
+		}
 		return false, nil
 	}
-	functions := c.Req.StateMigrations
-	if of := m.take(c.urnOf(g)); len(of.functions) > 0 {
+	if m.areLeft.Load() {
+		of := m.take(c.urnOf(g))
 		functions = slices.Concat(functions, of.functions)
 		g.Aliases = slices.Concat(of.aliases, g.Aliases)
 	}
