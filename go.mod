@@ -29,6 +29,7 @@ require (
 	github.com/dustinkirkland/golang-petname v0.0.0-20260215035315-f0c533e9ce9b
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/gobwas/glob v1.1.0
+	github.com/google/jsonschema-go v0.4.3
 	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b
 	github.com/google/uuid v1.6.0
 	github.com/hashicorp/go-multierror v1.1.1
@@ -40,6 +41,7 @@ require (
 	github.com/klauspost/compress v1.20.3
 	github.com/klauspost/cpuid/v2 v2.3.0
 	github.com/maruel/natural v1.3.0
+	github.com/mdlayher/netlink v1.11.2
 	github.com/pkg/sftp v1.13.12
 	github.com/pulumi/pulumi/sdk/v3 v3.274.1
 	github.com/rivo/uniseg v0.4.7
@@ -81,6 +83,11 @@ require (
 	google.golang.org/protobuf v1.36.12
 	maragu.dev/gomponents v1.2.0
 	pgregory.net/rapid v1.2.0
+)
+
+require (
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/mdlayher/socket v0.6.0 // indirect
 )
 
 require (

@@ -183,6 +183,17 @@ func build(t *testing.T, binary, pkg string) {
 	require.NoError(t, executable.Link(file, binary))
 }
 
+// shareMachineCode lets commands with another home use the machine code of Graphviz that this user's cache has, or put it there: to compile it takes
+// longer than everything else that draws a graph.
+func shareMachineCode(cache string) error {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	shared := filepath.Join(user, "sluice", "graphviz")
+	return errors.Join(os.MkdirAll(shared, 0o700), os.MkdirAll(cache, 0o700), os.Symlink(shared, filepath.Join(cache, "graphviz")))
+}
+
 // scripts returns the parameters that all scripts of command lines share.
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
@@ -197,6 +208,9 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // scripts test a missing plugin without a download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
+			if err := shareMachineCode(e.WorkDir + "/.cache/sluice"); err != nil {
+				return err
+			}
 			return os.MkdirAll(e.WorkDir+"/backend", 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	generate "github.com/invopop/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
@@ -94,21 +94,18 @@ func nameOf(t reflect.Type) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// compiled compiles a schema as printed by `sluice schema`.
-func compiled(name string) (*jsonschema.Schema, error) {
+// compiled compiles a schema as printed by `sluice schema`. The test binary is sluice, too, in scripts: a library that prepares much before main would
+// cost each of their commands.
+func compiled(name string) (*jsonschema.Resolved, error) {
 	text, found := schemas.Text(name)
 	if !found {
 		return nil, fmt.Errorf("there is no schema %q", name)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
+	s := &jsonschema.Schema{}
+	if err := json.Unmarshal(text, s); err != nil {
 		return nil, err
 	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource(name, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(name)
+	return s.Resolve(nil)
 }
 
 // valid is a command of scripts: it requires that each of the files matches the schema. A file of events has one on
@@ -125,7 +122,8 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 			documents = strings.Split(strings.TrimSuffix(documents[0], "\n"), "\n")
 		}
 		for _, text := range documents {
-			value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			var value any
+			err := json.Unmarshal([]byte(text), &value)
 			if err == nil {
 				err = s.Validate(value)
 			}
@@ -154,15 +152,11 @@ func TestExamplesAreValidPrograms(t *testing.T) {
 	}
 }
 
-func validYAML(t *testing.T, s *jsonschema.Schema, path string) error {
+func validYAML(t *testing.T, s *jsonschema.Resolved, path string) error {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var value any
 	require.NoError(t, yaml.Unmarshal(text, &value))
-	asJSON, err := json.Marshal(value)
-	require.NoError(t, err)
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
-	require.NoError(t, err)
-	return s.Validate(doc)
+	return s.Validate(value)
 }

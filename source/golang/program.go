@@ -15,6 +15,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/sluice-iac/sluice/internal/platform/cache"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
@@ -183,7 +184,7 @@ func (p *Program) target(debug bool) (string, error) {
 	if given := p.project.Option("buildTarget"); given != "" {
 		return p.path(given), nil
 	}
-	dir, err := direct.Cache("go", p.project.Directory+"\n"+p.pattern())
+	dir, err := cache.Folder("go", p.project.Directory+"\n"+p.pattern())
 	if err != nil {
 		return "", fmt.Errorf("make a place to build %s in: %w; the runtime option `buildTarget` names another", p.project.Program(), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sluice-iac/sluice/internal/platform/cache"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 )
@@ -41,7 +42,7 @@ func compileCache(p source.Project) string {
 			return ""
 		}
 	}
-	dir, err := direct.Cache("node", p.Directory)
+	dir, err := cache.Folder("node", p.Directory)
 	if err != nil {
 		return ""
 	}

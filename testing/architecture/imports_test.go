@@ -39,6 +39,8 @@ const (
 	printables = "internal/text/printable"
 	// The help texts of a program as pages, for the programs that have a manual.
 	manuals = "internal/text/manual"
+	// Places for what can be made again, for programs that compile.
+	caches = "internal/platform/cache"
 	// The processor time of this process, for measurements and for detecting hangs.
 	cputime = "internal/platform/cputime"
 	// The memory of this process, for the engine that bounds what an operation adds to it.
@@ -62,13 +64,13 @@ var allowed = map[string][]string{
 	// It enforces the rules for stages with the engine's code.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
+	"source": {"urn", "advice", "property", "graph", await, peers, caches, excerpts, documents, yamlFaults, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing", statements, memoryInUse},
 	// Host is above the engine: it hosts what the engine calls.
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, documents, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, caches, excerpts, documents, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
 	// It is a stage in a slot of the engine, and the form of stages is that of package pipeline.
 	"cmd/sluice/internal/archives": {"pipeline"},
 	"internal":                     {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
@@ -187,7 +189,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables, builds}
+			shared := []string{private, caches, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables, builds}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, processes, "state/store")
 			}

@@ -14,14 +14,14 @@ const attempts = 3
 // checkCaller checks the user at the other end of an accepted connection.
 func checkCaller(c *net.TCPConn) error {
 	ours, theirs := ends(c)
-	return check(c, connected(theirs, ours))
+	return check(c, socket{local: theirs, remote: ours})
 }
 
 // checkListener checks the user that listens at the other end of a connection to a server. It looks for listening sockets,
 // because the other end itself has no owner until the server accepts it.
 func checkListener(c *net.TCPConn) error {
 	if _, theirs := ends(c); theirs.Addr().IsLoopback() {
-		return check(c, listening(theirs))
+		return check(c, socket{local: theirs})
 	}
 	return nil
 }
@@ -38,9 +38,9 @@ func address(a net.Addr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// check finds the owners of the sockets at the other end in the tables of TCP. The connection must still stand afterwards;
+// check finds the owners of the sockets at the other end. The connection must still stand afterwards;
 // otherwise another process could have made one with the same addresses in the meantime, and be the one that was found.
-func check(c *net.TCPConn, wanted pattern) error {
+func check(c *net.TCPConn, wanted socket) error {
 	_, theirs := ends(c)
 	for range attempts {
 		owners, err := find(wanted)

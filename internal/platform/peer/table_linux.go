@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // The tables of the TCP sockets in the network namespace of this process. The second one also has the IPv4 connections of
@@ -25,6 +27,27 @@ const (
 	isConnected = " 01 "
 	isListening = " 0A "
 )
+
+// socket is a wanted socket at the other end: one that is connected to remote or, without remote, one that listens.
+type socket struct{ local, remote netip.AddrPort }
+
+func (s socket) listens() bool { return !s.remote.IsValid() }
+
+// state returns the state of the socket as a number of the kernel.
+func (s socket) state() uint8 {
+	if s.listens() {
+		return unix.BPF_TCP_LISTEN
+	}
+	return unix.BPF_TCP_ESTABLISHED
+}
+
+// lines returns the pattern of the socket's lines in the tables.
+func (s socket) lines() pattern {
+	if s.listens() {
+		return listening(s.local)
+	}
+	return connected(s.local, s.remote)
+}
 
 // pattern has the fields of a socket's line, by table: its address, that of its other end, and its state.
 type pattern map[string][]string
@@ -80,12 +103,21 @@ func written(ip []byte, port uint16) string {
 // errEmpty reports that the tables have no sockets, not even the existing one that was looked for.
 var errEmpty = errors.New(table4 + " is empty")
 
-// find returns the owners of sockets. If the first table has some, it does not read the second one: a socket that listens only
-// for IPv4 gets the connections to an IPv4 address, and one that listens for IPv6 at the same port may belong to another user.
+// find returns the owners of the wanted sockets. It asks the kernel, and reads the tables if that knows none.
 //
 // The error is an *[UntoldError] only if the system shows no sockets. A caller cannot cause that, unlike, for example, a lack
 // of file descriptors.
-func find(wanted pattern) ([]int, error) {
+func find(wanted socket) ([]int, error) {
+	if uid, known := diagnose(wanted); known {
+		return []int{uid}, nil
+	}
+	return findInTables(wanted.lines())
+}
+
+// findInTables returns the owners of the sockets whose lines match. If the first table has some, it does not read the second one: a socket that
+// listens only for IPv4 gets the connections to an IPv4 address, and one that listens for IPv6 at the same port may belong to another user. Its error
+// is that of find.
+func findInTables(wanted pattern) ([]int, error) {
 	count := 0
 	for _, table := range []string{table4, table6} {
 		owners, n, err := read(table, wanted[table])

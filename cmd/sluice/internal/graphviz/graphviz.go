@@ -13,6 +13,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/sluice-iac/sluice/internal/platform/cache"
 )
 
 //go:embed graphviz.wasm
@@ -36,7 +38,7 @@ func Layout(ctx context.Context, source string, format Format) ([]byte, error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("lay out the graph: it contains a zero byte")
 	}
-	m, err := start(ctx)
+	m, err := start(ctx, caches())
 	if err == nil {
 		defer m.runtime.Close(context.WithoutCancel(ctx))
 		var out []byte
@@ -50,9 +52,16 @@ func Layout(ctx context.Context, source string, format Format) ([]byte, error) {
 	return nil, fmt.Errorf("lay out the graph: %w", err)
 }
 
-// machineCode caches the compiled code in this process: it is the same for each instance, and compiling it takes longer than
-// laying out a graph.
-var machineCode = sync.OnceValue(wazero.NewCompilationCache)
+// caches have the machine code, which takes longer to compile than a graph to lay out. The first one also has that of earlier processes, if there
+// is a place for it. If its files cannot be used, the second one compiles: they may be damaged, or the disk may be full.
+var caches = sync.OnceValue(func() (all []wazero.CompilationCache) {
+	if dir, err := cache.Folder("graphviz", string(code)); err == nil {
+		if c, err := wazero.NewCompilationCacheWithDir(dir); err == nil {
+			all = append(all, c)
+		}
+	}
+	return append(all, wazero.NewCompilationCache())
+})
 
 // machine is one instance of Graphviz, for one graph. Its methods use pointers, which are addresses in its own memory. Its memory
 // is released with the instance.
@@ -62,8 +71,18 @@ type machine struct {
 	says    *bytes.Buffer // its standard error
 }
 
-func start(ctx context.Context) (*machine, error) {
-	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages).WithCloseOnContextDone(true).WithCompilationCache(machineCode())
+// start starts an instance with the first cache that can be used.
+func start(ctx context.Context, caches []wazero.CompilationCache) (m *machine, err error) {
+	for _, c := range caches {
+		if m, err = startWith(ctx, c); err == nil {
+			return m, nil
+		}
+	}
+	return nil, err
+}
+
+func startWith(ctx context.Context, c wazero.CompilationCache) (*machine, error) {
+	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages).WithCloseOnContextDone(true).WithCompilationCache(c)
 	r := wazero.NewRuntimeWithConfig(ctx, config)
 	says := &bytes.Buffer{}
 	module, err := instantiate(ctx, r, says)

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tetratelabs/wazero"
 )
 
 func TestLayoutWritesTheSameBytesEachTime(t *testing.T) {
@@ -37,6 +40,41 @@ func TestLayoutIsCancelled(t *testing.T) {
 	cancel(errStopped)
 	_, err := Layout(ctx, "digraph { a }", SVG)
 	require.ErrorIs(t, err, errStopped)
+}
+
+// Machine code is read from files that an earlier process has written, and damaged files do no harm.
+func TestMachineCodeIsKeptInFiles(t *testing.T) {
+	dir := t.TempDir()
+	onDisk := func() wazero.CompilationCache {
+		c, err := wazero.NewCompilationCacheWithDir(dir)
+		require.NoError(t, err)
+		return c
+	}
+	drawn := func(caches ...wazero.CompilationCache) error {
+		m, err := start(t.Context(), caches)
+		if err != nil {
+			return err
+		}
+		defer m.runtime.Close(t.Context())
+		out, err := m.layout(t.Context(), "digraph { a }", SVG)
+		require.Contains(t, string(out), "<svg")
+		return err
+	}
+	require.NoError(t, drawn(onDisk()))
+	files, err := filepath.Glob(dir + "/*/*")
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	written, err := os.Stat(files[0])
+	require.NoError(t, err)
+	require.NoError(t, drawn(onDisk()))
+	read, err := os.Stat(files[0])
+	require.NoError(t, err)
+	require.Equal(t, written.ModTime(), read.ModTime(), "it is not compiled again")
+	for _, damage := range []int64{0, 10, written.Size() / 2} {
+		require.NoError(t, os.Truncate(files[0], damage))
+		require.Error(t, drawn(onDisk()))
+		require.NoError(t, drawn(onDisk(), wazero.NewCompilationCache()))
+	}
 }
 
 var errStopped = errors.New("stopped")

@@ -1,4 +1,5 @@
-package direct
+// Package cache gives programs places for what they can make again, such as compiled code.
+package cache
 
 import (
 	"crypto/sha256"
@@ -11,14 +12,14 @@ import (
 // unused is the time after which a folder of the cache is removed if it was not used.
 const unused = 30 * 24 * time.Hour
 
-// Cache returns a folder in the cache of the user for what belongs to a text, such as the directory of a program: always the same one. It
+// Folder returns a folder in the cache of the user for what belongs to a text, such as the directory of a program: always the same one. It
 // makes the folder, which only the user can read, and removes folders of the same kind that have not been used for long.
-func Cache(kind, text string) (string, error) {
-	cache, err := os.UserCacheDir()
+func Folder(kind, text string) (string, error) {
+	user, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	all := filepath.Join(cache, "sluice", kind)
+	all := filepath.Join(user, "sluice", kind)
 	dir := filepath.Join(all, fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:20])
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
