@@ -32,7 +32,7 @@ func newFleetCommand(t *terminal.Terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return become(t, path, cmd.CommandPath(), args)
+		return become(cmd.Context(), t, path, cmd.CommandPath(), args)
 	}
 	return cmd
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"syscall"
@@ -11,7 +12,7 @@ import (
 )
 
 // become replaces this process by another program, so that signals and the exit status are its own. name is its argv[0].
-func become(_ *terminal.Terminal, path, name string, args []string) error {
+func become(_ context.Context, _ *terminal.Terminal, path, name string, args []string) error {
 	err := syscall.Exec(path, append([]string{name}, args...), os.Environ())
 	return fmt.Errorf("start %s: %w", path, err)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -10,11 +11,13 @@ import (
 )
 
 // become runs another program, and ends with its status. name is its argv[0].
-func become(t *terminal.Terminal, path, name string, args []string) error {
+func become(ctx context.Context, t *terminal.Terminal, path, name string, args []string) error {
 	c := exec.Command(path, args...)
 	c.Args[0] = name
-	c.Stdin, c.Stdout, c.Stderr = t.In, t.Out, t.Err
-	err := c.Run()
+	err := t.Lend(ctx, func(p terminal.Process) error {
+		c.Stdin, c.Stdout, c.Stderr = p.In, p.Out, p.Err
+		return c.Run()
+	})
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
 		return &exit.Error{Status: ended.ExitCode(), Err: err, Quiet: true}
