@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/operation"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 )
@@ -115,6 +116,22 @@ func (c Config) replacesDependsOn() (bool, error) {
 	default:
 		return false, &SettingError{Key: DependsOnKey, Err: fmt.Errorf("config %s must be order or replace, not %q", DependsOnKey, text)}
 	}
+}
+
+// EphemeralKey is the key of the setting that names the properties whose values no state and no journal has: a list of texts "type#property".
+const EphemeralKey = "sluice:ephemeral"
+
+// ephemeral reads EphemeralKey; nil if there is none.
+func (c Config) ephemeral() (*operation.Ephemeral, error) {
+	v, ok := c[EphemeralKey]
+	if !ok {
+		return nil, nil
+	}
+	e, err := operation.ParseEphemeral(v.Text)
+	if err != nil {
+		return nil, &SettingError{Key: EphemeralKey, Err: fmt.Errorf("config %s: %w", EphemeralKey, err)}
+	}
+	return e, nil
 }
 
 // limits returns the limits that the configuration has; nil if there are none.

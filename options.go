@@ -204,9 +204,10 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	if o.Service != nil {
 		s.Engine, s.Messages = o.Service, o.Service.Attach
 	}
-	var invalid error
+	var invalid, unknown error
 	s.Calls, invalid = o.calls()
-	return s, errors.Join(err, invalid)
+	s.Ephemeral, unknown = o.Config.ephemeral()
+	return s, errors.Join(err, invalid, unknown)
 }
 
 // monitorServer returns what serves the monitor to other processes; nil if nothing does.

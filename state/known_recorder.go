@@ -7,13 +7,14 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// KnownRecorder is a [Recorder] that keeps unknown values out of the record of a run. An unknown in a state is not recorded unless the state's
+// KnownRecorder is a [Recorder] that keeps out of the record of a run what does not belong there: unknown values, and what the caller omits. An unknown in a state is not recorded unless the state's
 // predecessor has the same unknown: the property keeps its last known value, or is left out. An unknown that another program has recorded stays,
 // until a change replaces it.
 //
 // Everything else goes to the next recorder, which gets the same states by pointer, or clones of those that differ.
 type KnownRecorder struct {
 	next Recorder
+	omit func(*Resource) *Resource
 
 	mu    sync.Mutex // guards known
 	known map[*Resource]*Resource
@@ -21,9 +22,10 @@ type KnownRecorder struct {
 
 var _ Recorder = (*KnownRecorder)(nil)
 
-// NewKnownRecorder records into next.
-func NewKnownRecorder(next Recorder) *KnownRecorder {
-	return &KnownRecorder{next: next, known: map[*Resource]*Resource{}}
+// NewKnownRecorder records into next. omit returns a clone of a state without the properties that are not recorded, or the state itself if it has none. It
+// is called for states that were not recorded before.
+func NewKnownRecorder(next Recorder, omit func(*Resource) *Resource) *KnownRecorder {
+	return &KnownRecorder{next: next, omit: omit, known: map[*Resource]*Resource{}}
 }
 
 // Begin implements [Recorder].
@@ -95,7 +97,19 @@ func (k *KnownRecorder) recorded(res, before *Resource) *Resource {
 	if known, ok := k.known[res]; ok {
 		return known
 	}
-	if before == res || res.Inputs.IsKnown() && res.Outputs.IsKnown() {
+	if before == res {
+		return res
+	}
+	known := withoutUnknowns(k.omit(res), before)
+	if known != res {
+		k.known[res] = known
+	}
+	return known
+}
+
+// withoutUnknowns returns a state to record after before, which is nil if it has no predecessor.
+func withoutUnknowns(res, before *Resource) *Resource {
+	if res.Inputs.IsKnown() && res.Outputs.IsKnown() {
 		return res
 	}
 	if before == nil {
@@ -107,7 +121,6 @@ func (k *KnownRecorder) recorded(res, before *Resource) *Resource {
 	}
 	known := res.Clone()
 	known.Inputs, known.Outputs = inputs, outputs
-	k.known[res] = known
 	return known
 }
 

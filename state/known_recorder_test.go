@@ -12,7 +12,7 @@ func TestNothingThatARunMakesIsRecordedWithAnUnknown(t *testing.T) {
 	with := func(pairs map[string]property.Value) property.Map { return property.NewMap(pairs) }
 	recorded := &Resource{URN: "u", Type: "a:b:C", Outputs: with(map[string]property.Value{"theirs": property.Computed(), "kept": property.String("old")})}
 	ledger := NewLedger(&Snapshot{Resources: []*Resource{recorded}}, LedgerOptions{})
-	r := NewKnownRecorder(NewMemoryRecorder(ledger, nil))
+	r := NewKnownRecorder(NewMemoryRecorder(ledger, nil), func(res *Resource) *Resource { return res })
 	made := &Resource{URN: "u", Type: "a:b:C", Outputs: with(map[string]property.Value{
 		"theirs": property.Computed(), "kept": property.Computed(), "fresh": property.Secret(property.Computed()),
 		"deep": property.Of(with(map[string]property.Value{"x": property.Computed(), "y": property.Number(1)})),

@@ -98,6 +98,9 @@ func (o *opened) load(ctx context.Context) error {
 		ids++
 		return stages.DerivedID(o.entropy, "migrated", fmt.Sprint(ids))
 	})
+	var had bool
+	o.base, had = o.settings.Ephemeral.omitAll(o.base)
+	o.migrated = o.migrated || had
 	o.settings.Stages.Targeting, err = o.settings.Stages.Targeting.Bind(state.URNs(o.base.Resources))
 	return err
 }
@@ -451,7 +454,7 @@ func (o *opened) policyErrors(errs []error) error {
 
 // prepare makes the run, from its final settings.
 func (o *opened) prepare(p *packs) *resolved {
-	s := &resolved{opened: o, packs: p}
+	s := &resolved{opened: o, packs: p, transit: newTransit(o.settings.Ephemeral)}
 	calls := o.settings.Calls
 	calls.Warn = o.events.warn
 	calls.NewID = func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") }

@@ -24,7 +24,7 @@ func (r *record) open(ctx context.Context, o *opened) error {
 	if err != nil {
 		return err
 	}
-	r.Recorder = state.NewKnownRecorder(inner)
+	r.Recorder = state.NewKnownRecorder(inner, o.settings.Ephemeral.omit)
 	if len(o.base.Snippets) > 0 {
 		r.snippets = newSnippets(r.Recorder, o)
 		r.Recorder = r.snippets

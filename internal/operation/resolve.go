@@ -31,6 +31,7 @@ type resolved struct {
 	server   source.RunningService
 	record   *record // nil in previews
 	run      *standard.Run
+	transit  *transit
 	imports  *standard.Imports // nil for operations with a pipeline
 
 	// release detaches the operation from the end of the caller's context. It reports whether that has not yet stopped
@@ -62,7 +63,9 @@ func resolve(ctx context.Context, o *opened) (*resolved, error) {
 }
 
 // monitor returns the monitor for the program.
-func (s *resolved) monitor() stages.Monitor { return s.opened.events.masks.monitor(s.run.Monitor()) }
+func (s *resolved) monitor() stages.Monitor {
+	return s.transit.monitor(s.opened.events.masks.monitor(s.run.Monitor()), s.opened.settings.Stages.Info.DryRun)
+}
 
 // watch makes interrupts and the end of the caller's context stop the run. If the operation was interrupted already,
 // the run stops at once. The run is stopped before the analyzers, so that their aborts are no failures.
@@ -240,7 +243,7 @@ func (s *resolved) host() providers.Host {
 	if c, evaluates := next.(source.ComponentServer); evaluates {
 		next = c.ServeComponents(next, source.Project{Directory: s.opened.settings.Stages.Directory, Root: s.opened.settings.Root}, s.monitor)
 	}
-	return s.opened.events.masks.host(builtin.Host(o, next), s.opened.settings.Log)
+	return s.opened.events.masks.host(s.transit.host(builtin.Host(o, next)), s.opened.settings.Log)
 }
 
 // stackOutputs returns a function that reads the outputs of other stacks. In a preview, outputs that only an operation produces are

@@ -50,6 +50,8 @@ type Settings struct {
 	Engine   source.Service
 	Messages func(sink func(stages.LogMessage))
 
+	// Ephemeral are the properties that are not recorded; nil for none.
+	Ephemeral *Ephemeral
 	// ShownConfig is the configuration without its secrets.
 	ShownConfig map[string]string
 	// Secrets are masked in texts, unless the stages show secrets. The operation adds those that it finds.

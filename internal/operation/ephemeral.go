@@ -1,0 +1,414 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gobwas/glob"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Ephemeral names the properties whose values no state and no journal has (decision 0282). nil names none.
+type Ephemeral struct{ rules []ephemeralRule }
+
+// ephemeralRule names a property of the types that a pattern matches, as an input and as an output.
+type ephemeralRule struct {
+	types *glob.Pattern
+	path  property.Path
+}
+
+// ParseEphemeral parses a JSON list of texts "type#path". A "*" in the type stands for any characters.
+func ParseEphemeral(text string) (*Ephemeral, error) {
+	var list []string
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, errors.New(`it must be a list of texts "type#property", such as aws:rds/instance:Instance#password`)
+	}
+	e := &Ephemeral{}
+	for n, entry := range list {
+		rule, err := parseEphemeralRule(entry)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d (%q): %w", n+1, entry, err)
+		}
+		e.rules = append(e.rules, rule)
+	}
+	return e, nil
+}
+
+func parseEphemeralRule(entry string) (r ephemeralRule, err error) {
+	types, path, found := strings.Cut(entry, "#")
+	switch {
+	case !found || types == "" || path == "":
+		return r, errors.New(`it has not the form "type#property"`)
+	case strings.HasPrefix(types, "pulumi:"):
+		return r, errors.New("the settings of providers and the outputs of stacks must be recorded, because commands without a program need them")
+	case strings.ContainsAny(types, `?[]{}\!`):
+		return r, errors.New("the only character of the type that stands for others is *")
+	}
+	if r.types, err = glob.Compile(types); err != nil {
+		return r, err
+	}
+	if r.path, err = property.ParsePathStrict(path); err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+// of returns the paths of the ephemeral properties of a type.
+func (e *Ephemeral) of(t urn.Type) (paths []property.Path) {
+	if e == nil || strings.HasPrefix(string(t), "pulumi:") {
+		return nil
+	}
+	for _, r := range e.rules {
+		if r.types.Match(string(t)) {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
+}
+
+// without returns properties without the values at the paths.
+func without(paths []property.Path, m property.Map) (rest property.Map, found bool) {
+	for _, p := range paths {
+		next, removed := m.Delete(p)
+		m, found = next, found || removed
+	}
+	return m, found
+}
+
+// marked returns properties with the values at the paths as secrets, so that nothing shows them and no plan has them as plain text.
+func marked(paths []property.Path, m property.Map) property.Map {
+	for _, p := range paths {
+		if v, is := m.Lookup(p); is && !v.IsNull() {
+			m, _ = m.Set(p, property.MakeSecret(v))
+		}
+	}
+	return m
+}
+
+// omit returns what is recorded of a state: the same one if it has no ephemeral property.
+func (e *Ephemeral) omit(r *state.Resource) *state.Resource {
+	paths := e.of(r.Type)
+	if len(paths) == 0 {
+		return r
+	}
+	inputs, inInputs := without(paths, r.Inputs)
+	outputs, inOutputs := without(paths, r.Outputs)
+	if !inInputs && !inOutputs {
+		return r
+	}
+	rest := r.Clone()
+	rest.Inputs, rest.Outputs = inputs, outputs
+	return rest
+}
+
+// omitAll returns a state without the values that were recorded before they were ephemeral, and reports whether there were any.
+func (e *Ephemeral) omitAll(s *state.Snapshot) (*state.Snapshot, bool) {
+	rest, found := *s, false
+	rest.Resources, rest.Pending = slices.Clone(s.Resources), slices.Clone(s.Pending)
+	for i, r := range s.Resources {
+		rest.Resources[i] = e.omit(r)
+		found = found || rest.Resources[i] != r
+	}
+	for i, op := range s.Pending {
+		rest.Pending[i].Resource = e.omit(op.Resource)
+		found = found || rest.Pending[i].Resource != op.Resource
+	}
+	if !found {
+		return s, false
+	}
+	return &rest, true
+}
+
+// transit is where the ephemeral values of one attempt pass: the requests of the program, the replies to it, and the calls of providers. It is safe for
+// concurrent use.
+type transit struct {
+	ephemeral *Ephemeral
+
+	mu        sync.Mutex           // guards the rest
+	reads     map[[2]string]bool   // the types and names of the resources that the program reads
+	delivered map[string]delivered // the texts that the program has got
+}
+
+// delivered is where a text that the program has got comes from.
+type delivered struct {
+	urn  urn.URN
+	path property.Path
+}
+
+func newTransit(e *Ephemeral) *transit {
+	return &transit{ephemeral: e, reads: map[[2]string]bool{}, delivered: map[string]delivered{}}
+}
+
+// shortest is the length of the shortest text whose way is followed. Shorter ones are parts of other texts by chance.
+const shortest = 8
+
+// EphemeralError refuses a property that would record an ephemeral value.
+type EphemeralError struct {
+	At   string // the resource
+	Path property.Path
+	From urn.URN // whose property FromPath is ephemeral
+	// FromPath is the path of that property.
+	FromPath property.Path
+}
+
+// Error implements error.
+func (e *EphemeralError) Error() string {
+	return fmt.Sprintf("the property %q of %s has the value of the property %q of %s, which is ephemeral (sluice:ephemeral); it would be recorded. "+
+		"Name it in sluice:ephemeral, too, or do not pass the value", e.Path, e.At, e.FromPath, e.From)
+}
+
+// check returns an error if properties that are recorded have an ephemeral value that the program has got.
+func (t *transit) check(at string, paths []property.Path, m property.Map) error {
+	t.mu.Lock()
+	known := maps.Clone(t.delivered)
+	t.mu.Unlock()
+	if len(known) == 0 {
+		return nil
+	}
+	rest, _ := without(paths, m)
+	for _, name := range slices.Sorted(slices.Values(rest.Names())) {
+		var found error
+		property.Of(property.NewMap(map[string]property.Value{name: rest.At(name)})).ReplaceTexts(func(text string) (property.Value, bool) {
+			for _, secret := range slices.Sorted(maps.Keys(known)) {
+				if found == nil && strings.Contains(text, secret) {
+					found = &EphemeralError{At: at, Path: property.Path{property.Key(name)}, From: known[secret].urn, FromPath: known[secret].path}
+				}
+			}
+			return property.Value{}, false
+		})
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// deliver notes the texts of a value that the program gets.
+func (t *transit) deliver(u urn.URN, p property.Path, v property.Value) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v.StripSecretsAndOutputs().ReplaceTexts(func(text string) (property.Value, bool) {
+		if _, known := t.delivered[text]; !known && len(text) >= shortest {
+			t.delivered[text] = delivered{u, p}
+		}
+		return property.Value{}, false
+	})
+}
+
+// complete returns the outputs for a reply. The state has no ephemeral ones: they are those of the inputs, or not available.
+func (t *transit) complete(reply *stages.RegisterReply, paths []property.Path, inputs property.Map, dryRun bool) *stages.RegisterReply {
+	outputs := reply.Outputs
+	for _, p := range paths {
+		v, has := outputs.Lookup(p)
+		if !has || v.IsNull() {
+			if v, has = inputs.Lookup(p); !has {
+				v = absent(reply.URN, p, dryRun)
+			}
+		}
+		v = property.MakeSecret(v)
+		if with, set := outputs.Set(p, v); set {
+			outputs = with
+		}
+		t.deliver(reply.URN, p, v)
+	}
+	completed := *reply
+	completed.Outputs = outputs
+	return &completed
+}
+
+// absent is an output that only the provider had. A preview does not know whether the update will make it again.
+func absent(u urn.URN, p property.Path, dryRun bool) property.Value {
+	if dryRun {
+		return property.Computed()
+	}
+	return property.Unavailable(fmt.Sprintf("the property %q of %s is ephemeral (sluice:ephemeral), and only the update that makes it has it; "+
+		"replace that resource to make it again", p, u))
+}
+
+// gone begins the text that stands for an ephemeral input whose value is not available. No call that changes something gets it.
+const gone = "\x00sluice: "
+
+// standIn returns inputs with stand-ins for ephemeral values that are not available: the resource may need them no more.
+func standIn(paths []property.Path, inputs property.Map) property.Map {
+	for _, p := range paths {
+		if v, has := inputs.Lookup(p); has {
+			if why, unavailable := v.WhyUnavailable(); unavailable {
+				inputs, _ = inputs.Set(p, property.Secret(property.String(gone+why)))
+			}
+		}
+	}
+	return inputs
+}
+
+// needGone returns an error if inputs that a provider needs have a stand-in.
+func needGone(paths []property.Path, inputs property.Map) error {
+	for _, p := range paths {
+		v, _ := inputs.Lookup(p)
+		if v = v.StripSecretsAndOutputs(); v.IsString() {
+			if why, is := strings.CutPrefix(v.AsString(), gone); is {
+				return fmt.Errorf("the input %q is not available: %s", p, why)
+			}
+		}
+	}
+	return nil
+}
+
+// host returns a host whose providers get and return ephemeral values.
+func (t *transit) host(h providers.Host) providers.Host {
+	if t.ephemeral == nil {
+		return h
+	}
+	return providers.HostFunc(func(ctx context.Context, s providers.Spec) (providers.Provider, error) {
+		p, err := h.Load(ctx, s)
+		if err != nil || p == nil { // the registry returns the error
+			return nil, err
+		}
+		return providers.Intercept(p, t.call), nil
+	})
+}
+
+// call makes a call of a provider.
+func (t *transit) call(ctx context.Context, c *providers.Call) error {
+	paths := t.ephemeral.of(c.URN.Type())
+	if len(paths) == 0 {
+		return c.Do(ctx)
+	}
+	switch q := c.Request.(type) {
+	case *providers.DiffRequest:
+		if c.Method == "Diff" {
+			return diffWithout(ctx, c, paths, q)
+		}
+	case *providers.CreateRequest:
+		if err := needGone(paths, q.Properties); err != nil {
+			return err
+		}
+	case *providers.UpdateRequest:
+		if err := needGone(paths, q.NewInputs); err != nil {
+			return err
+		}
+	}
+	err := c.Do(ctx)
+	switch r := c.Response.(type) {
+	case *providers.CheckResponse:
+		r.Inputs = marked(paths, r.Inputs)
+	case *providers.CreateResponse:
+		r.Properties = marked(paths, r.Properties)
+	case *providers.UpdateResponse:
+		r.Properties = marked(paths, r.Properties)
+	case *providers.ReadResponse:
+		if t.isRead(c.URN) {
+			r.Properties = marked(paths, r.Properties)
+		} else if q, is := c.Request.(*providers.ReadRequest); is && q.Known { // a refresh: what is not recorded has not changed
+			r.Inputs, _ = without(paths, r.Inputs)
+			r.Properties, _ = without(paths, r.Properties)
+		}
+	}
+	var unhealthy *providers.InitError
+	if errors.As(err, &unhealthy) {
+		unhealthy.Inputs, unhealthy.Properties = marked(paths, unhealthy.Inputs), marked(paths, unhealthy.Properties)
+	}
+	return err
+}
+
+// diffWithout asks for the difference between what is recorded and new inputs. An ephemeral input counts as unchanged.
+func diffWithout(ctx context.Context, c *providers.Call, paths []property.Path, q *providers.DiffRequest) error {
+	for _, p := range paths {
+		now, is := q.NewInputs.Lookup(p)
+		for _, old := range []*property.Map{&q.OldInputs, &q.OldOutputs} {
+			if is {
+				if with, set := old.Set(p, property.MakeSecret(now)); set {
+					*old = with
+				}
+			} else {
+				*old, _ = old.Delete(p)
+			}
+		}
+	}
+	err := c.Do(ctx)
+	if r, is := c.Response.(*providers.DiffResponse); is && err == nil && r.Changes == providers.DiffUnknown {
+		if property.EqualIgnoringSecrets(q.OldInputs, q.NewInputs) { // otherwise the engine would compare with what is recorded
+			r.Changes = providers.DiffNone
+		}
+	}
+	return err
+}
+
+// isRead reports whether the program reads a resource that it does not manage.
+func (t *transit) isRead(u urn.URN) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reads[[2]string{string(u.Type()), u.Name()}]
+}
+
+// monitor returns a monitor for a program that gets and gives ephemeral values.
+func (t *transit) monitor(inner stages.Monitor, dryRun bool) stages.Monitor {
+	if t.ephemeral == nil {
+		return inner
+	}
+	return &transitMonitor{inner, t, dryRun}
+}
+
+type transitMonitor struct {
+	stages.Monitor
+	transit *transit
+	dryRun  bool
+}
+
+func (m *transitMonitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	if req == nil { // the inner monitor refuses it
+		return m.Monitor.Register(ctx, req)
+	}
+	paths := m.transit.ephemeral.of(req.Type)
+	if err := m.transit.check(fmt.Sprintf("%s (%s)", req.Name, req.Type), paths, req.Inputs); err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return m.Monitor.Register(ctx, req)
+	}
+	with := *req
+	with.Inputs = marked(paths, standIn(paths, req.Inputs))
+	reply, err := m.Monitor.Register(ctx, &with)
+	if err != nil || reply == nil || reply.Unknown || !req.Custom && !req.Remote { // other components have outputs only later
+		return reply, err
+	}
+	return m.transit.complete(reply, paths, req.Inputs, m.dryRun), nil
+}
+
+func (m *transitMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	if req == nil {
+		return m.Monitor.Read(ctx, req)
+	}
+	paths := m.transit.ephemeral.of(req.Type)
+	if err := m.transit.check(fmt.Sprintf("%s (%s)", req.Name, req.Type), paths, req.Properties); err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return m.Monitor.Read(ctx, req)
+	}
+	m.transit.mu.Lock()
+	m.transit.reads[[2]string{string(req.Type), req.Name}] = true
+	m.transit.mu.Unlock()
+	reply, err := m.Monitor.Read(ctx, req)
+	if err != nil || reply == nil || reply.Unknown {
+		return reply, err
+	}
+	return m.transit.complete(reply, paths, req.Properties, m.dryRun), nil
+}
+
+func (m *transitMonitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
+	if err := m.transit.check(string(u), m.transit.ephemeral.of(u.Type()), outputs); err != nil {
+		return err
+	}
+	return m.Monitor.RegisterOutputs(ctx, u, outputs)
+}
