@@ -70,7 +70,7 @@ func (e *Ephemeral) of(t urn.Type) (paths []property.Path) {
 		return nil
 	}
 	for _, r := range e.rules {
-		if r.types.Match(string(t)) {
+		if r.types.Match(string(t)) || r.types.Match(t.Short()) {
 			paths = append(paths, r.path)
 		}
 	}
@@ -114,6 +114,9 @@ func (e *Ephemeral) omit(r *state.Resource) *state.Resource {
 
 // omitAll returns a state without the values that were recorded before they were ephemeral, and reports whether there were any.
 func (e *Ephemeral) omitAll(s *state.Snapshot) (*state.Snapshot, bool) {
+	if e == nil {
+		return s, false
+	}
 	rest, found := *s, false
 	rest.Resources, rest.Pending = slices.Clone(s.Resources), slices.Clone(s.Pending)
 	for i, r := range s.Resources {

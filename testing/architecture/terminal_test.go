@@ -79,7 +79,7 @@ var doors = map[string][]string{
 	"Styled":    {"cmd/sluice/internal/operate/", "cmd/sluice/internal/plugins/progress.go", "cmd/sluice/policy_analyze.go", "cmd/sluice/why.go"},
 	"StyledErr": {},
 	"Commands":  {"cmd/sluice/internal/operate/screen.go"},
-	"Lend":      {"cmd/sluice/plugin_run.go", "cmd/sluice/state_edit.go"},
+	"Lend":      {"cmd/sluice/fleet_windows.go", "cmd/sluice/plugin_run.go", "cmd/sluice/state_edit.go"},
 }
 
 func TestFewPrintWhatTheTerminalDoesNotClean(t *testing.T) {

@@ -46,8 +46,14 @@ func (m Marks) And(other Marks) Marks {
 	return Marks{m.Secret || other.Secret, Union(m.Dependencies, other.Dependencies)}
 }
 
-// Mark adds the marks to a value. Null is no secret: there is nothing in it to hide, and providers refuse a secret without a value.
+// Mark adds the marks to a value. Null is no secret: there is nothing in it to hide, and providers refuse a secret without a value. A value that is not
+// available keeps the reason.
 func (m Marks) Mark(v property.Value) property.Value {
+	if _, is := v.IsUnavailable(); is && len(m.Dependencies) > 0 {
+		return property.OutputOf(property.Output{Known: true, Element: v, Secret: true, Dependencies: m.Dependencies})
+	} else if is {
+		return v
+	}
 	inner, own := Unmark(v)
 	all := m.And(own)
 	all.Secret = all.Secret && !inner.IsNull()
