@@ -28,6 +28,11 @@ func end(ctx context.Context, s *resolved, r ran) (out ended) {
 	if finishErr := caught("ending the run", func() error { return s.run.Finish(failed) }); err == nil {
 		err = finishErr
 	}
+	if err == nil && s.opened.settings.RunsProgram() && !failed && !s.run.HasFailed() {
+		for _, message := range s.transit.unused() {
+			s.opened.events.warn("", message)
+		}
+	}
 	if stages.IsReported(err) {
 		err = nil
 	}

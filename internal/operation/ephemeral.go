@@ -24,8 +24,17 @@ type Ephemeral struct{ rules []ephemeralRule }
 
 // ephemeralRule names a property of the types that a pattern matches, as an input and as an output.
 type ephemeralRule struct {
+	entry string
 	types *glob.Pattern
 	path  property.Path
+}
+
+// matches reports whether the rule is for a type. It may be written as in states, random:index/randomPet:RandomPet, or shorter, as
+// random:index:RandomPet or random:RandomPet.
+func (r ephemeralRule) matches(t urn.Type) bool {
+	short := t.Short()
+	return !strings.HasPrefix(string(t), "pulumi:") &&
+		(r.types.Match(string(t)) || r.types.Match(short) || r.types.Match(strings.Replace(short, ":index:", ":", 1)))
 }
 
 // ParseEphemeral parses a JSON list of texts "type#path". A "*" in the type stands for any characters.
@@ -55,6 +64,7 @@ func parseEphemeralRule(entry string) (r ephemeralRule, err error) {
 	case strings.ContainsAny(types, `?[]{}\!`):
 		return r, errors.New("the only character of the type that stands for others is *")
 	}
+	r.entry = entry
 	if r.types, err = glob.Compile(types); err != nil {
 		return r, err
 	}
@@ -66,11 +76,11 @@ func parseEphemeralRule(entry string) (r ephemeralRule, err error) {
 
 // of returns the paths of the ephemeral properties of a type.
 func (e *Ephemeral) of(t urn.Type) (paths []property.Path) {
-	if e == nil || strings.HasPrefix(string(t), "pulumi:") {
+	if e == nil {
 		return nil
 	}
 	for _, r := range e.rules {
-		if r.types.Match(string(t)) || r.types.Match(t.Short()) {
+		if r.matches(t) {
 			paths = append(paths, r.path)
 		}
 	}
@@ -141,6 +151,13 @@ type transit struct {
 	mu        sync.Mutex           // guards the rest
 	reads     map[[2]string]bool   // the types and names of the resources that the program reads
 	delivered map[string]delivered // the texts that the program has got
+	met       map[urn.Type]fate    // the types of the registrations
+}
+
+// fate is what has become of the ephemeral properties of a type, by their paths.
+type fate struct {
+	passed  map[string]bool // they had a value
+	lacking map[string]bool // an object was made or changed and had none
 }
 
 // delivered is where a text that the program has got comes from.
@@ -150,7 +167,51 @@ type delivered struct {
 }
 
 func newTransit(e *Ephemeral) *transit {
-	return &transit{ephemeral: e, reads: map[[2]string]bool{}, delivered: map[string]delivered{}}
+	return &transit{ephemeral: e, reads: map[[2]string]bool{}, delivered: map[string]delivered{}, met: map[urn.Type]fate{}}
+}
+
+// note records which of the paths have a value in properties of a type. made is true for those of an object that was made or changed.
+func (t *transit) note(of urn.Type, paths []property.Path, made bool, all ...property.Map) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f, known := t.met[of]
+	if !known {
+		f = fate{map[string]bool{}, map[string]bool{}}
+		t.met[of] = f
+	}
+	for _, p := range paths {
+		has := slices.ContainsFunc(all, func(m property.Map) bool { v, has := m.Lookup(p); return has && !v.IsNull() })
+		if has {
+			f.passed[p.String()] = true
+		} else if made {
+			f.lacking[p.String()] = true
+		}
+	}
+}
+
+// unused returns messages about the entries that have named nothing: a misspelt name would leave a value in the state. It is called when the program has
+// registered everything.
+func (t *transit) unused() (messages []string) {
+	if t.ephemeral == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.ephemeral.rules {
+		var types, passed, lacking bool
+		for of, f := range t.met {
+			if r.matches(of) {
+				types, passed, lacking = true, passed || f.passed[r.path.String()], lacking || f.lacking[r.path.String()]
+			}
+		}
+		switch {
+		case !types:
+			messages = append(messages, fmt.Sprintf("sluice:ephemeral names %q, but the program has no resource of such a type", r.entry))
+		case lacking && !passed:
+			messages = append(messages, fmt.Sprintf("sluice:ephemeral names %q, but no resource of the type has such an input or output", r.entry))
+		}
+	}
+	return messages
 }
 
 // shortest is the length of the shortest text whose way is followed. Shorter ones are parts of other texts by chance.
@@ -168,7 +229,7 @@ type EphemeralError struct {
 // Error implements error.
 func (e *EphemeralError) Error() string {
 	return fmt.Sprintf("the property %q of %s has the value of the property %q of %s, which is ephemeral (sluice:ephemeral); it would be recorded. "+
-		"Name it in sluice:ephemeral, too, or do not pass the value", e.Path, e.At, e.FromPath, e.From)
+		"Do not pass the value, or name that property, too, if it is one of a resource", e.Path, e.At, e.FromPath, e.From)
 }
 
 // check returns an error if properties that are recorded have an ephemeral value that the program has got.
@@ -307,8 +368,14 @@ func (t *transit) call(ctx context.Context, c *providers.Call) error {
 		r.Inputs = marked(paths, r.Inputs)
 	case *providers.CreateResponse:
 		r.Properties = marked(paths, r.Properties)
+		if q, is := c.Request.(*providers.CreateRequest); is {
+			t.note(q.Type, paths, err == nil && !q.Preview, q.Properties, r.Properties)
+		}
 	case *providers.UpdateResponse:
 		r.Properties = marked(paths, r.Properties)
+		if q, is := c.Request.(*providers.UpdateRequest); is {
+			t.note(q.Type, paths, err == nil && !q.Preview, q.NewInputs, r.Properties)
+		}
 	case *providers.ReadResponse:
 		if t.isRead(c.URN) {
 			r.Properties = marked(paths, r.Properties)
@@ -354,18 +421,19 @@ func (t *transit) isRead(u urn.URN) bool {
 	return t.reads[[2]string{string(u.Type()), u.Name()}]
 }
 
-// monitor returns a monitor for a program that gets and gives ephemeral values.
-func (t *transit) monitor(inner stages.Monitor, dryRun bool) stages.Monitor {
+// monitor returns a monitor for a program that gets and gives ephemeral values. refuse makes the run fail, and returns the error for the program.
+func (t *transit) monitor(inner stages.Monitor, dryRun bool, refuse func(error) error) stages.Monitor {
 	if t.ephemeral == nil {
 		return inner
 	}
-	return &transitMonitor{inner, t, dryRun}
+	return &transitMonitor{inner, t, dryRun, refuse}
 }
 
 type transitMonitor struct {
 	stages.Monitor
 	transit *transit
 	dryRun  bool
+	refuse  func(error) error
 }
 
 func (m *transitMonitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
@@ -374,11 +442,12 @@ func (m *transitMonitor) Register(ctx context.Context, req *stages.RegisterReque
 	}
 	paths := m.transit.ephemeral.of(req.Type)
 	if err := m.transit.check(fmt.Sprintf("%s (%s)", req.Name, req.Type), paths, req.Inputs); err != nil {
-		return nil, err
+		return nil, m.refuse(err)
 	}
 	if len(paths) == 0 {
 		return m.Monitor.Register(ctx, req)
 	}
+	m.transit.note(req.Type, paths, false, req.Inputs)
 	with := *req
 	with.Inputs = marked(paths, standIn(paths, req.Inputs))
 	reply, err := m.Monitor.Register(ctx, &with)
@@ -394,7 +463,7 @@ func (m *transitMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*st
 	}
 	paths := m.transit.ephemeral.of(req.Type)
 	if err := m.transit.check(fmt.Sprintf("%s (%s)", req.Name, req.Type), paths, req.Properties); err != nil {
-		return nil, err
+		return nil, m.refuse(err)
 	}
 	if len(paths) == 0 {
 		return m.Monitor.Read(ctx, req)
@@ -402,6 +471,7 @@ func (m *transitMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*st
 	m.transit.mu.Lock()
 	m.transit.reads[[2]string{string(req.Type), req.Name}] = true
 	m.transit.mu.Unlock()
+	m.transit.note(req.Type, paths, false)
 	reply, err := m.Monitor.Read(ctx, req)
 	if err != nil || reply == nil || reply.Unknown {
 		return reply, err
@@ -410,8 +480,12 @@ func (m *transitMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*st
 }
 
 func (m *transitMonitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
-	if err := m.transit.check(string(u), m.transit.ephemeral.of(u.Type()), outputs); err != nil {
-		return err
+	paths := m.transit.ephemeral.of(u.Type())
+	if err := m.transit.check(string(u), paths, outputs); err != nil {
+		return m.refuse(err)
+	}
+	if len(paths) > 0 {
+		m.transit.note(u.Type(), paths, true, outputs)
 	}
 	return m.Monitor.RegisterOutputs(ctx, u, outputs)
 }

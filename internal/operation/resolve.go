@@ -64,7 +64,12 @@ func resolve(ctx context.Context, o *opened) (*resolved, error) {
 
 // monitor returns the monitor for the program.
 func (s *resolved) monitor() stages.Monitor {
-	return s.transit.monitor(s.opened.events.masks.monitor(s.run.Monitor()), s.opened.settings.Stages.Info.DryRun)
+	refuse := func(err error) error {
+		s.run.Fail(err)
+		s.run.Halt()
+		return stages.ErrShutDown
+	}
+	return s.transit.monitor(s.opened.events.masks.monitor(s.run.Monitor()), s.opened.settings.Stages.Info.DryRun, refuse)
 }
 
 // watch makes interrupts and the end of the caller's context stop the run. If the operation was interrupted already,

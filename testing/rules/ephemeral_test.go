@@ -214,6 +214,38 @@ func TestAResourceThatIsReadHasItsEphemeralValue(t *testing.T) {
 	require.NotContains(t, records.texts.String(), "hunter2")
 }
 
+// A misspelt name would leave a value in the state.
+func TestANameWithoutAPropertyIsAWarning(t *testing.T) {
+	for entry, says := range map[string]string{
+		"test:index:Thing#password":  "",
+		"test:Thing#password":        "",
+		"test:*#made":                "",
+		"test:index:Group#out":       "",
+		"test:index:Things#password": "but the program has no resource of such a type",
+		"test:index:Thing#pasword":   "but no resource of the type has such an input or output",
+		"test:index:Group#other":     "but no resource of the type has such an input or output",
+	} {
+		t.Run(entry, func(t *testing.T) {
+			k, _ := ephemeral(t, entry)
+			generating(k, "sesame sesame")
+			r := k.up(program(func(s *script) {
+				s.thing("a", in{"password": "hunter2hunter2"})
+				s.thing("b", nil)
+				s.outputs(s.group("g"), in{"out": "x"})
+			}))
+			var warnings []string
+			for _, d := range r.diagnostics(stages.Warning) {
+				warnings = append(warnings, d.Message)
+			}
+			if says == "" {
+				require.Empty(t, warnings)
+			} else {
+				require.Equal(t, []string{fmt.Sprintf("sluice:ephemeral names %q, %s", entry, says)}, warnings)
+			}
+		})
+	}
+}
+
 func TestMistakesInTheListOfEphemeralProperties(t *testing.T) {
 	for text, says := range map[string]string{
 		`"a#b"`:                           `config sluice:ephemeral: it must be a list of texts "type#property"`,
