@@ -54,7 +54,7 @@ func (h *history) continued(d stages.Diffed) *state.Resource {
 }
 
 // users returns the states that are deleted before a state (steps.md 5.3): its dependents, its children, and the dependents of a
-// component that contains it.
+// component that contains it. Views are not among them: they go with their resource.
 func (h *history) users(id graph.ID) []graph.ID {
 	within := h.rooms.Base.WithinComponents()
 	var out, joins []graph.ID
@@ -63,7 +63,7 @@ func (h *history) users(id graph.ID) []graph.ID {
 			switch {
 			case within.IsJoin(e.ID):
 				joins = append(joins, e.ID)
-			case e.ID > id:
+			case e.ID > id && h.rooms.Base.Resources[e.ID].ViewOf == "":
 				out = append(out, e.ID)
 			}
 		}
@@ -128,7 +128,7 @@ func (h *history) isReplacedByImport(id graph.ID) bool {
 // isOldCopy reports whether a state is an old copy that an earlier run has replaced and not deleted.
 func (h *history) isOldCopy(id graph.ID) bool {
 	res := h.rooms.Base.Resources[id]
-	return res.Delete && !res.External && res.ViewOf == "" && res != h.rooms.Base.StandIn(res.URN)
+	return res.Delete && !res.External && res != h.rooms.Base.StandIn(res.URN)
 }
 
 // isDecided reports whether a registration with a number below before continues a recorded state.

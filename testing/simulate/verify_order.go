@@ -51,6 +51,8 @@ func (a verification) isStandIn(i int) bool {
 }
 
 // order has the dependencies between the states of the beginning, by position, and the fates of their objects.
+//
+// Views are no users: they go with their resource.
 type order struct {
 	verification
 	users   []map[int]bool
@@ -64,6 +66,9 @@ func (a verification) newOrder() *order {
 	at := map[urn.URN][]int{}
 	for i, r := range all {
 		o.users[i] = map[int]bool{}
+		if r.ViewOf != "" {
+			continue
+		}
 		for ref := range r.References() {
 			for _, dep := range at[ref.URN] {
 				o.users[dep][i] = true

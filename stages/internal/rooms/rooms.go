@@ -328,17 +328,22 @@ func (rooms *Rooms) RecordedOutputs(u urn.URN) property.Map {
 	return property.Map{}
 }
 
-// ViewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy.
+// ViewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy. A step that deletes an object early
+// has the state before its replacement, which is an old copy by now.
 func (rooms *Rooms) ViewsOf(owner *stages.Decision) []*state.Resource {
 	if owner.Old == nil {
 		return rooms.Results.ViewsOf(owner.URN)
+	}
+	old := owner.Old
+	if now := rooms.Results.Current(old); now != nil {
+		old = now
 	}
 	all := rooms.Results.ViewsOf(owner.URN)
 	if owner.Old.URN != owner.URN {
 		all = append(rooms.Results.ViewsOf(owner.Old.URN), all...)
 	}
 	return slices.DeleteFunc(all, func(v *state.Resource) bool {
-		return v.Delete != owner.Old.Delete || v.Delete && rooms.Results.isOfAnother(v, owner.Old)
+		return v.Delete != old.Delete || v.Delete && rooms.Results.isOfAnother(v, old)
 	})
 }
 
