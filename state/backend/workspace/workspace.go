@@ -27,16 +27,25 @@ func Home(lookup func(name string) (string, bool)) (string, error) {
 
 // Selection is the current stack of one project.
 type Selection struct {
-	path    string
-	backend string
+	path string
+	// unresolved is the path at which older versions of Pulumi and sluice have written the file, if a symbolic link leads to the project; "" otherwise.
+	// It is read if there is no file at path, and removed when that is written.
+	unresolved string
+	backend    string
 }
 
-// NewSelection returns the selection for a project file and a backend. projectFile is the absolute path as it was
-// found; symbolic links are not resolved. backendURL is the text as it was configured.
+// NewSelection returns the selection for a project file and a backend. projectFile is the absolute path as it was found. A project has one selection,
+// whatever symbolic links lead to it. backendURL is the text as it was configured.
 func NewSelection(home, projectName, projectFile, backendURL string) Selection {
-	sum := sha1.Sum([]byte(projectFile))
-	name := fmt.Sprintf("%s-%s-workspace.json", projectName, hex.EncodeToString(sum[:]))
-	return Selection{path: filepath.Join(home, "workspaces", name), backend: backendURL}
+	pathFor := func(file string) string {
+		sum := sha1.Sum([]byte(file))
+		return filepath.Join(home, "workspaces", fmt.Sprintf("%s-%s-workspace.json", projectName, hex.EncodeToString(sum[:])))
+	}
+	s := Selection{path: pathFor(projectFile), backend: backendURL}
+	if resolved, err := filepath.EvalSymlinks(projectFile); err == nil && resolved != projectFile {
+		s.path, s.unresolved = pathFor(resolved), s.path
+	}
+	return s
 }
 
 // settings is the content of the file. Unknown members are kept.
@@ -82,7 +91,12 @@ func (s Selection) Clear() error {
 
 func (s Selection) read() (settings, error) {
 	f := settings{stacks: map[string]string{}, rest: map[string]json.RawMessage{}}
-	b, err := os.ReadFile(s.path)
+	path := s.path
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && s.unresolved != "" {
+		path = s.unresolved
+		b, err = os.ReadFile(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
@@ -98,7 +112,7 @@ func (s Selection) read() (settings, error) {
 		err = json.Unmarshal(b, &f.rest)
 	}
 	if err != nil {
-		return f, fmt.Errorf("the workspace settings in %s, which may be deleted: %w", s.path, err)
+		return f, fmt.Errorf("the workspace settings in %s, which may be deleted: %w", path, err)
 	}
 	f.legacy = known.Stack
 	if known.Stacks != nil {
@@ -120,10 +134,16 @@ func (s Selection) write(f settings) error {
 	if len(f.stacks) > 0 {
 		out["stacks"] = f.stacks
 	}
+	var err error
 	if len(out) == 0 {
-		return removeIfExists(s.path)
+		err = removeIfExists(s.path)
+	} else {
+		err = writeJSON(s.path, out)
 	}
-	return writeJSON(s.path, out)
+	if err == nil && s.unresolved != "" {
+		err = removeIfExists(s.unresolved)
+	}
+	return err
 }
 
 func writeJSON(path string, v any) error {

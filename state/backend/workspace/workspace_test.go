@@ -55,6 +55,35 @@ func TestSelectionKeepsWhatPulumiWrote(t *testing.T) {
 	require.JSONEq(t, `{"future":{"a":1}}`, string(b))
 }
 
+func TestAProjectHasOneSelectionWhateverLinksLeadToIt(t *testing.T) {
+	home, src := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(src, "Pulumi.yaml"), nil, 0o600))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(src, link))
+	direct := NewSelection(home, "p", filepath.Join(src, "Pulumi.yaml"), "file://~")
+	through := NewSelection(home, "p", filepath.Join(link, "Pulumi.yaml"), "file://~")
+	requireStack := func(s Selection, want string) {
+		t.Helper()
+		name, err := s.Stack()
+		require.NoError(t, err)
+		require.Equal(t, want, name)
+	}
+
+	// What was selected before through the link counts until something else is selected.
+	old := Selection{path: through.unresolved, backend: "file://~"}
+	require.NoError(t, old.Select("organization/p/old"))
+	requireStack(through, "organization/p/old")
+	requireStack(direct, "")
+
+	require.NoError(t, through.Select("organization/p/dev"))
+	requireStack(direct, "organization/p/dev")
+	require.NoFileExists(t, old.path)
+	require.NoError(t, direct.Select("organization/p/prod"))
+	requireStack(through, "organization/p/prod")
+	require.NoError(t, through.Clear())
+	requireStack(direct, "")
+}
+
 func TestBackendComesFromTheFirstThatNamesOne(t *testing.T) {
 	none := environment(nil)
 	c := NewCredentials(t.TempDir(), none)
