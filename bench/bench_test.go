@@ -50,8 +50,8 @@ func documented(t *testing.T) [][]string {
 	return all
 }
 
-// everyCase are the arguments with which the smallest sizes of all cases are measured.
-var everyCase = []string{"-sizes", "3", "-runs", "1", "-dependents", "2", "-checkpoint", "1"}
+// everyCase are the arguments with which the smallest sizes of all cases are tried.
+var everyCase = []string{"-sizes", "3", "-trial", "-dependents", "2", "-checkpoint", "1"}
 
 // measured measures what the arguments select of every case.
 func measured(t *testing.T, args ...string) *results.Report {

@@ -276,6 +276,7 @@ func parseFlags(args []string, log io.Writer) (*flags, error) {
 	latencies := list("latencies", "0", "how long provider calls take in process: times such as 2ms, "+inprocess.Lognormal+" and "+inprocess.Throttled)
 	only := set.String("only", "", "measure the cases whose names match this regular expression")
 	set.IntVar(&f.Runs, "runs", 5, "how often each figure is measured, after a warm-up")
+	set.BoolVar(&f.Trial, "trial", false, "run each case once, without a warm-up, to see that it works")
 	set.IntVar(&f.Callers, "callers", 0, "how many registrations a program in process makes at once; 0: all")
 	set.IntVar(&f.Dependents, "dependents", 500, "dependents of the hub that is replaced")
 	set.IntVar(&f.Checkpoint, "checkpoint", 100, "megabytes of the checkpoint that is read; 0: none")

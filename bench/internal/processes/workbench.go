@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
+
 	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
@@ -42,19 +44,9 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 		return nil, err
 	}
 	b := &workbench{directory: directory}
-	bin := filepath.Join(directory, "bin") + string(filepath.Separator)
-	packages := []string{"cmd/sluice", "providers/internal/pulumi-resource-simple", "bench/program", "bench/floor", "testing/servicetest/cmd/serve"}
-	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", bin} // information for debuggers is a third of the linker's work, and is not loaded
-	for _, p := range packages {
-		args = append(args, modulePath+"/"+p)
-	}
-	if err := os.Mkdir(bin, 0o755); err != nil {
+	if err := b.build(ctx); err != nil {
 		b.close()
 		return nil, err
-	}
-	if out, err := b.started(ctx, "go", args...).CombinedOutput(); err != nil {
-		b.close()
-		return nil, fmt.Errorf("building the executables: %w\n%s", err, out)
 	}
 	err = b.front(ctx, frontOf(shape.ClientThin)) // commands that run no program use its project
 	for _, d := range []string{"state", "home"} {
@@ -65,6 +57,50 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// build links the executables into the workbench. They are made in a folder of the module and stay there, because most often they are up to date, and
+// linking them costs more than many cases.
+func (b *workbench) build(ctx context.Context) error {
+	root, err := b.started(ctx, "go", "list", "-m", "-f", "{{.Dir}}", modulePath).Output()
+	if err != nil {
+		return fmt.Errorf("finding the module: %w", err)
+	}
+	kept, bin := filepath.Join(strings.TrimSpace(string(root)), "bin", "bench"), filepath.Join(b.directory, "bin")
+	if err := errors.Join(os.MkdirAll(kept, 0o755), os.Mkdir(bin, 0o755)); err != nil {
+		return err
+	}
+	unlock, err := lockedfile.MutexAt(kept + ".lock").Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	// Information for debuggers is a third of the linker's work, and is not loaded.
+	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", kept + string(filepath.Separator)}
+	for _, p := range []string{"cmd/sluice", "providers/internal/pulumi-resource-simple", "bench/program", "bench/floor", "testing/servicetest/cmd/serve"} {
+		args = append(args, modulePath+"/"+p)
+	}
+	if out, err := b.started(ctx, "go", args...).CombinedOutput(); err != nil {
+		// A half of an executable could pass for the whole.
+		return errors.Join(fmt.Errorf("building the executables: %w\n%s", err, out), os.RemoveAll(kept))
+	}
+	files, err := os.ReadDir(kept)
+	for _, file := range files {
+		err = errors.Join(err, link(filepath.Join(kept, file.Name()), filepath.Join(bin, file.Name())))
+	}
+	return err
+}
+
+// link makes path a hard link to an executable, or a copy on another file system.
+func link(executable, path string) error {
+	if os.Link(executable, path) == nil {
+		return nil
+	}
+	content, err := os.ReadFile(executable)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o755)
 }
 
 // patience is how long a process has to end after an interrupt, before it is killed.

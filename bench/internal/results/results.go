@@ -99,7 +99,7 @@ type Result struct {
 	Timeline  []Moment   `json:"timeline,omitempty"`
 	// Others is the share of the processors, from 0 to 1, that other programs used during the runs of the case; negative if it is unknown.
 	Others float64 `json:"others"`
-	// Took is how long all runs took in seconds, with the warm-up and with what is not measured.
+	// Took is how long all runs took in seconds, with the warm-up and with what is not measured; 0 in a trial.
 	Took float64 `json:"took,omitempty"`
 }
 

@@ -21,6 +21,7 @@ type Settings struct {
 	Operations []string
 	Latencies  []string // of provider calls
 	Runs       int
+	Trial      bool           // each case runs once, without a warm-up, which shows that it works
 	Callers    int            // registrations that a program in process makes at once; 0 means all
 	Dependents int            // of a replaced hub
 	Checkpoint int            // size of the state that is read in megabytes; 0 for none
@@ -132,27 +133,34 @@ type Contender struct {
 // Probe is one run of a contender.
 type Probe = func(ctx context.Context, run meter.Run) (meter.Reading, error)
 
-// Measure runs the contenders of a case alternately, adds a result for each, and writes the report. The first run of each is in no figure: it is the
-// one whose timeline is kept.
+// Measure runs the contenders of a case alternately, adds a result for each, and writes the report. The timeline of the first run of each is kept; the
+// run is in no figure, unless this is a trial.
 func (r *Runner) Measure(ctx context.Context, k results.Key, contenders ...Contender) error {
 	others := meter.WatchOthers()
 	all := make([]results.Result, len(contenders))
 	for i, c := range contenders {
 		all[i] = results.Result{Key: k.Of(c.Subject), Runs: map[results.Metric]results.Sample{}, Ideal: c.Ideal, Targets: c.Targets}
 	}
-	for run := range r.Runs + 1 {
+	warmUps, runs := 1, r.Runs
+	if r.Trial {
+		warmUps, runs = 0, 1
+	}
+	for run := range warmUps + runs {
 		for i, c := range contenders {
 			began := time.Now()
 			reading, err := c.Probe(ctx, meter.Run{Timeline: run == 0})
-			all[i].Took += time.Since(began).Seconds()
+			if !r.Trial { // which says nothing about how long others take
+				all[i].Took += time.Since(began).Seconds()
+			}
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", k.Name(), c.Subject, err)
 			}
 			if run == 0 {
 				all[i].Timeline = reading.Timeline
-				continue
 			}
-			keep(&all[i], reading)
+			if run >= warmUps {
+				keep(&all[i], reading)
+			}
 		}
 	}
 	share := others()

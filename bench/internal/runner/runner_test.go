@@ -31,6 +31,20 @@ func TestContendersRunByTurnsAfterAWarmUp(t *testing.T) {
 	require.Equal(t, results.Sample{2, 2}, r.Report.Results[1].Runs[results.Rate])
 }
 
+func TestATrialRunsOnce(t *testing.T) {
+	r := New(t.Context(), Settings{Runs: 5, Trial: true, Only: regexp.MustCompile(""), Log: io.Discard}, nil)
+	runs := 0
+	require.NoError(t, r.Measure(t.Context(), results.Key{Case: "c", Size: 10}, Contender{Subject: "a", Probe: func(ctx context.Context, run meter.Run) (meter.Reading, error) {
+		runs++
+		return meter.Function(ctx, run, func(context.Context) error { return nil })
+	}}))
+	require.Equal(t, 1, runs)
+	of := r.Report.Results[0]
+	require.Len(t, of.Runs[results.Time], 1)
+	require.NotEmpty(t, of.Timeline)
+	require.Zero(t, of.Took, "the next runs take another time")
+}
+
 func TestACaseThatFailsNamesWhoFailed(t *testing.T) {
 	r := New(t.Context(), Settings{Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard}, nil)
 	err := r.Measure(t.Context(), results.Key{Case: "c", Shape: "wide"}, Contender{Subject: "a", Probe: func(context.Context, meter.Run) (meter.Reading, error) {
