@@ -35,8 +35,8 @@ func TestEndToEnd(t *testing.T) {
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
 // `symlink venv -> $PYTHON_VENV`, or one with packages of resources and a type checker by `symlink venv -> $TYPED_VENV`.
 // $OLD_NODE_MODULES and $OLD_PYTHON_VENV have old SDKs, and $OLD_GO is the source of a program with one.
-// `exec cp -R $LEAN_TYPES/. FOLDER` gives a component in TypeScript a configuration without the types of Node.js, browsers and gRPC, because
-// the SDK reads all types at each start of a component. Some scripts do without, like most users.
+// `exec cp -R $LEAN_TYPES/. FOLDER` gives a component in TypeScript a configuration without the types of Node.js and browsers, because the SDK reads
+// all types at each start of a component. Some scripts do without, like most users.
 // $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
 //
 // The node of scripts is the newest one that is installed, and keeps what it has compiled, so that a program starts in two thirds of the time. Scripts
