@@ -26,13 +26,13 @@ type history struct {
 // note keeps the record of a decided registration.
 func (h *history) note(d stages.Diffed, tasks []stages.Task) {
 	id, recorded := h.rooms.Base.ID(h.continued(d))
-	if !recorded || d.Goal == nil {
+	if !recorded {
 		return
 	}
 	if h.decided == nil {
 		h.decided = make([]decided, len(h.rooms.Base.Resources))
 	}
-	is := decided{retains: d.Goal.IsRetained()}
+	is := decided{retains: d.Goal != nil && d.Goal.IsRetained()} // a read says nothing about the object before it
 	if len(tasks) > 0 {
 		is.last, is.hasTasks = tasks[len(tasks)-1].ID, true
 	}

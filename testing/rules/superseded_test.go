@@ -40,6 +40,10 @@ func TestOldObjectsOfDependentsGoBeforeWhatIsDeletedFirst(t *testing.T) {
 			s.thing("c", nil, from("value", s.thing("b", in{"immutable": 1}, deleteFirst(true))))
 			s.thing("a", in{"dbr": 2})
 		}, []string{"delete b", "create b", "update c", "delete a", "create a"}},
+		"one in whose place another is read": {func(s *script) {
+			s.thing("c", nil, from("value", s.read("b", "foreign")))
+			s.thing("a", in{"dbr": 2})
+		}, []string{"update c", "delete b", "delete a", "create a"}},
 		// The old object of b is still in use.
 		"one that another one uses that comes later": {func(s *script) {
 			b := s.thing("b", in{"immutable": 1})
@@ -62,6 +66,7 @@ func TestOldObjectsOfDependentsGoBeforeWhatIsDeletedFirst(t *testing.T) {
 				if withViews {
 					publishing(k, usual())
 				}
+				k.exists("foreign", in{})
 				k.up(before)
 				isView := func(name string) bool { return strings.HasSuffix(name, "-view") }
 				require.Equal(t, c.changed, slices.DeleteFunc(k.try(sluice.Update, program(c.after)).changed(), isView))
