@@ -192,3 +192,18 @@ func (e *UnknownInputError) Advice() []advice.Advice {
 	}
 	return []advice.Advice{advice.On(advice.TargetNeeded, e.Missing...)}
 }
+
+// EphemeralError refuses a property that would record an ephemeral value (docs/decisions/0282).
+type EphemeralError struct {
+	At   string        // the resource of the property: its URN, or its name and type
+	Path property.Path // of the property
+	From urn.URN       // the resource that the value comes from
+	// FromPath is the property of From that is ephemeral.
+	FromPath property.Path
+}
+
+// Error implements error.
+func (e *EphemeralError) Error() string {
+	return fmt.Sprintf("the property %q of %s has the value of the property %q of %s, which is ephemeral (sluice:ephemeral); it would be recorded. "+
+		"Do not pass the value, or name that property, too, if it is one of a resource", e.Path, e.At, e.FromPath, e.From)
+}

@@ -193,10 +193,13 @@ func TestAnEphemeralValueIsNotRecordedElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k, records := ephemeral(t, "test:index:Thing#made")
 			generating(k, "sesame sesame")
-			k.fails(program(func(s *script) {
+			r := k.fails(program(func(s *script) {
 				a := s.thing("a", nil)
 				pass(s, a.Outputs.At("made"))
 			}), `has the value of the property "made" of `+string(urnOf("a"))+`, which is ephemeral`)
+			var leak *stages.EphemeralError
+			require.ErrorAs(t, r.err, &leak)
+			require.Equal(t, urnOf("a"), leak.From)
 			require.NotContains(t, records.texts.String(), "sesame")
 		})
 	}
