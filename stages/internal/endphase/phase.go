@@ -1,6 +1,7 @@
 package endphase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,17 +140,20 @@ func (ph *Phase) endTasks(all rooms.EndGraph, deletes map[graph.ID]*stages.Decis
 // ensureProviders starts the providers of all states that are to be deleted before any delete, also those that will have nothing to
 // do (steps.md 5.2): if one cannot be started, nothing is deleted.
 func (ph *Phase) ensureProviders(ctx context.Context, steps map[graph.ID]*stages.Decision) error {
-	users := map[string]*state.Resource{} // one for each provider and extension
+	type use struct{ provider, extension string }
+	users := map[use]*state.Resource{} // one for each
 	for _, s := range steps {
 		if s.Op == stages.OpRemovePendingReplace && ph.Rooms.Base.Providers[s.Old.Provider] == nil {
 			continue // the state of something deleted need not have a provider (state.md 1.14 I-4)
 		}
-		key := s.Old.Provider + " " + s.Old.ExtensionRef
+		key := use{s.Old.Provider, s.Old.ExtensionRef}
 		if u := users[key]; s.Old.Provider != "" && (u == nil || s.Old.URN < u.URN) {
 			users[key] = s.Old
 		}
 	}
-	keys := slices.Sorted(maps.Keys(users))
+	keys := slices.SortedFunc(maps.Keys(users), func(a, b use) int {
+		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.extension, b.extension))
+	})
 	errs := make([]error, len(keys))
 	p := pool.New().WithMaxGoroutines(ph.Access.ReadWorkers())
 	for i, key := range keys {
@@ -211,6 +215,9 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 // retainImported makes deletes retain the objects that imports have recorded in other states, too (decision 0236). If the other state is
 // deleted as well, one of the two deletes the object.
 func (ph *Phase) retainImported(steps map[graph.ID]*stages.Decision) {
+	if !ph.hasImported(steps) {
+		return
+	}
 	going := map[*state.Resource]*stages.Decision{}
 	byID := map[string]*sharers{}
 	for _, s := range steps {
@@ -238,6 +245,21 @@ func (ph *Phase) retainImported(steps map[graph.ID]*stages.Decision) {
 			}
 		}
 	}
+}
+
+// hasImported reports whether an import has recorded one of the deleted or live objects. Without imports no two states have one object.
+func (ph *Phase) hasImported(steps map[graph.ID]*stages.Decision) bool {
+	for _, s := range steps {
+		if s.Old.ImportID != "" {
+			return true
+		}
+	}
+	for res := range ph.Rooms.Live() {
+		if res.ImportID != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // sharers are the live states with one ID. They are about one object only if one was imported, so that of many states with an ID that says

@@ -248,6 +248,9 @@ func classify(err error) int {
 
 // isLost reports whether a provider was called and its answer is missing.
 func isLost(err error) bool {
+	if err == nil {
+		return false // without the allocation
+	}
 	var uncertain *providers.UncertainError
 	return errors.As(err, &uncertain) && uncertain.Lost
 }
