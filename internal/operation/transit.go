@@ -39,6 +39,9 @@ type delivered struct {
 }
 
 func newTransit(e *Ephemeral) *transit {
+	if e == nil {
+		return &transit{} // nothing passes
+	}
 	return &transit{ephemeral: e, reads: map[[2]string]bool{}, delivered: map[string]delivered{}, met: map[urn.Type]fate{}}
 }
 

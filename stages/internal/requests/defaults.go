@@ -26,8 +26,11 @@ type DefaultProviders struct {
 	denied        []string
 	newest        map[string]stages.Package // reported by the language host, by package
 	name          func(downloadURL string)  // the program's configuration of the sources of plugins
-	flights       await.Flight[string, string]
+	flights       await.Flight[requested, string]
 }
+
+// requested identifies a default provider.
+type requested struct{ pkg, version, downloadURL string }
 
 func newDefaultProviders(intake *await.Mailbox[stages.Submitted], s stages.Settings) *DefaultProviders {
 	d := &DefaultProviders{intake: intake, packageConfig: s.PackageConfig, denied: s.DeniedProviders, newest: map[string]stages.Package{}, name: s.Registry.Name}
@@ -91,8 +94,7 @@ func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.P
 		return urn.DeniedRef(pkg).String(), nil
 	}
 	spec := p.Spec(pkg)
-	key := strings.Join([]string{pkg, spec.Version, spec.DownloadURL}, "\x00")
-
+	key := requested{pkg, spec.Version, spec.DownloadURL}
 	return d.flights.Do(ctx, key, func() (string, error) { return d.register(ctx, spec) })
 }
 
