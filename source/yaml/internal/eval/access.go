@@ -34,13 +34,14 @@ const (
 	required
 )
 
-// value follows steps into a value. A value that is not available has no parts. As a whole it goes to the engine, which refuses it where it is needed.
+// value follows steps into a value. One that is not available has no parts, and is a mistake where another stack should have it. As a whole, another
+// one goes to the engine, which refuses it where it is needed.
 func (w walk) value(v property.Value, steps []syntax.Step, e existence) (property.Value, error) {
+	if why, ok := v.IsUnavailable(); ok && (len(steps) > 0 || e == required) {
+		return property.Null, w.report.Fail(w.access.Range, "", "%s", why)
+	}
 	if len(steps) == 0 {
 		return v, nil
-	}
-	if why, ok := v.IsUnavailable(); ok {
-		return property.Null, w.report.Fail(w.access.Range, "", "%s", why)
 	}
 	in, marks := values.Unmark(v)
 	if isFromStack(marks) {
