@@ -16,7 +16,7 @@ import (
 
 // Other users of the machine reach all ports of the server, including those between its services.
 func TestNoPortOfTheServerAnswersWhoHasNoToken(t *testing.T) {
-	root := t.TempDir()
+	root := folder(t)
 	h, err := server.HomeOf(root)
 	require.NoError(t, err)
 	joined, err := server.Join(t.Context(), h, "serve", root)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -80,8 +81,24 @@ func shown(t *testing.T, at server.Place, token string) client.Options {
 	}
 }
 
-func TestASecondCommandJoinsTheServerThatRuns(t *testing.T) {
+// folder returns a folder for a fleet. It is removed when its server, which ends after the last command, writes there no more.
+func folder(t *testing.T) string {
+	t.Helper()
 	root := t.TempDir()
+	t.Cleanup(func() {
+		lock := flock.New(filepath.Join(root, server.FolderName, "server.lock"))
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		free, err := lock.TryLockContext(ctx, 50*time.Millisecond)
+		require.NoError(t, err)
+		require.True(t, free)
+		require.NoError(t, lock.Unlock())
+	})
+	return root
+}
+
+func TestASecondCommandJoinsTheServerThatRuns(t *testing.T) {
+	root := folder(t)
 	h, err := server.HomeOf(root)
 	require.NoError(t, err)
 	first, err := server.Join(t.Context(), h, "serve", root)

@@ -35,7 +35,7 @@ func TestWhoTakesThePortOfAKilledServerGetsNothing(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
 	}
-	root := t.TempDir()
+	root := folder(t)
 	h, err := server.HomeOf(root)
 	require.NoError(t, err)
 	joined, err := server.Join(t.Context(), h, "serve", root)
@@ -95,7 +95,7 @@ func TestAnotherUserCannotReadTheFolder(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
 	}
-	root := t.TempDir()
+	root := folder(t)
 	require.NoError(t, os.Chmod(root, 0o755))
 	h, err := server.HomeOf(root)
 	require.NoError(t, err)
