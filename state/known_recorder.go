@@ -7,9 +7,9 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// KnownRecorder is a [Recorder] that keeps out of the record of a run what does not belong there: unknown values, and what the caller omits. An unknown in a state is not recorded unless the state's
-// predecessor has the same unknown: the property keeps its last known value, or is left out. An unknown that another program has recorded stays,
-// until a change replaces it.
+// KnownRecorder is a [Recorder] that keeps out of the record of a run what does not belong there: unknown values, and what the caller omits. An
+// unknown in a state is not recorded unless the state's predecessor has the same unknown: the property keeps its last known value, or is left out. An
+// unknown that another program has recorded stays, until a change replaces it.
 //
 // Everything else goes to the next recorder, which gets the same states by pointer, or clones of those that differ.
 type KnownRecorder struct {

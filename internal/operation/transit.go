@@ -100,11 +100,12 @@ func (t *transit) check(at string, paths []property.Path, m property.Map) error 
 	if len(known) == 0 {
 		return nil
 	}
+	secrets := slices.Sorted(maps.Keys(known))
 	rest, _ := without(paths, m)
-	for _, name := range slices.Sorted(slices.Values(rest.Names())) {
+	for _, name := range rest.Names() {
 		var found error
-		property.Of(property.NewMap(map[string]property.Value{name: rest.At(name)})).ReplaceTexts(func(text string) (property.Value, bool) {
-			for _, secret := range slices.Sorted(maps.Keys(known)) {
+		rest.At(name).ReplaceTexts(func(text string) (property.Value, bool) {
+			for _, secret := range secrets {
 				if found == nil && strings.Contains(text, secret) {
 					found = &stages.EphemeralError{At: at, Path: property.Path{property.Key(name)}, From: known[secret].urn, FromPath: known[secret].path}
 				}
