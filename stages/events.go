@@ -31,8 +31,8 @@ type StepInfo struct {
 	Diffs        []string // the properties that changed
 	DetailedDiff map[string]providers.PropertyDiff
 	Provider     string
-	Internal     bool // not shown and not counted (steps.md 1.6)
 	Reason       Reason
+	Internal     bool // not shown and not counted (steps.md 1.6)
 	// RetainedNow is true for the delete of an old object that stays because the program declares retainOnDelete now, and Old did not, or
 	// because an import has recorded it anew.
 	RetainedNow bool

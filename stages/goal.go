@@ -27,7 +27,7 @@ type Goal struct {
 	AdditionalSecretOutputs []string
 	Aliases                 []urn.Alias
 	ImportID                string
-	CustomTimeouts          state.Timeouts
+	CustomTimeouts          state.RecordedTimeouts
 	RetainOnDelete          *bool
 	DeletedWith             urn.URN
 	ReplaceWith             []urn.URN

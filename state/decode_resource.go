@@ -58,7 +58,7 @@ func (rec *record) resource() *Resource {
 		Protect: rec.Protect, Taint: rec.Taint, External: rec.External, Dependencies: rec.Dependencies,
 		InitErrors: rec.InitErrors, Provider: rec.Provider, PropertyDependencies: rec.PropertyDependencies,
 		PendingReplacement: rec.PendingReplacement, AdditionalSecretOutputs: rec.AdditionalSecretOutputs,
-		Aliases: rec.Aliases, CustomTimeouts: rec.CustomTimeouts, ImportID: rec.ImportID,
+		Aliases: rec.Aliases, CustomTimeouts: rec.CustomTimeouts.Record(), ImportID: rec.ImportID,
 		RetainOnDelete: rec.RetainOnDelete, DeletedWith: rec.DeletedWith, ReplaceWith: rec.ReplaceWith,
 		Created: rec.Created, Modified: rec.Modified, SourcePosition: rec.SourcePosition, StackTrace: rec.StackTrace,
 		IgnoreChanges: rec.IgnoreChanges, HideDiff: rec.HideDiff, ReplaceOnChanges: rec.ReplaceOnChanges,

@@ -198,7 +198,7 @@ func (e *Encoder) resource(ctx context.Context, r *Resource) ([]byte, error) {
 	w.flag("pendingReplacement", r.PendingReplacement)
 	list(&w, "additionalSecretOutputs", r.AdditionalSecretOutputs)
 	list(&w, "aliases", r.Aliases)
-	w.timeouts(r.CustomTimeouts)
+	w.timeouts(r.CustomTimeouts.Value())
 	w.text("importID", r.ImportID)
 	w.flag("retainOnDelete", r.RetainOnDelete)
 	w.text("deletedWith", string(r.DeletedWith))

@@ -60,7 +60,7 @@ func everything() *Snapshot {
 		Parent:  testRoot, Protect: true, Taint: true, External: true, Dependencies: []urn.URN{boxURN("plain"), testRoot},
 		InitErrors: []string{"slow"}, Provider: ProviderRefOf(p),
 		PropertyDependencies:    map[string][]urn.URN{"nil": nil, "html": {boxURN("plain")}, "empty": {}},
-		AdditionalSecretOutputs: []string{"o"}, CustomTimeouts: Timeouts{Create: 1.5, Read: 30}, ImportID: "imp",
+		AdditionalSecretOutputs: []string{"o"}, CustomTimeouts: Timeouts{Create: 1.5, Read: 30}.Record(), ImportID: "imp",
 		RetainOnDelete: true, DeletedWith: boxURN("plain"), ReplaceWith: []urn.URN{boxURN("plain")}, Created: at,
 		Modified: at.Add(time.Hour).In(time.FixedZone("", 7200)), SourcePosition: "project:///index.js#6,29",
 		StackTrace: []StackFrame{{"project:///index.js#6,29"}, {}}, IgnoreChanges: []string{"a.b"}, HideDiff: []string{"c"},

@@ -413,7 +413,7 @@ func TestMustWriteComparesWhatCounts(t *testing.T) {
 		"urn":                   {func(r *Resource) { r.URN = boxURN("q") }, true},
 		"type":                  {func(r *Resource) { r.Type = "a:b:C" }, true},
 		"custom":                {func(r *Resource) { r.Custom = false }, true},
-		"timeouts":              {func(r *Resource) { r.CustomTimeouts.Read = 1 }, true},
+		"timeouts":              {func(r *Resource) { r.CustomTimeouts = Timeouts{Read: 1}.Record() }, true},
 		"retainOnDelete":        {func(r *Resource) { r.RetainOnDelete = true }, true},
 		"provider":              {func(r *Resource) { r.Provider = "x" }, true},
 		"parent":                {func(r *Resource) { r.Parent = testRoot }, true},

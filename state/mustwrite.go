@@ -16,7 +16,7 @@ func MustWrite(old, new *Resource) bool {
 		return true
 	}
 	same := old.URN == new.URN && old.Type == new.Type && old.Custom == new.Custom &&
-		old.CustomTimeouts == new.CustomTimeouts && old.RetainOnDelete == new.RetainOnDelete &&
+		old.CustomTimeouts.Value() == new.CustomTimeouts.Value() && old.RetainOnDelete == new.RetainOnDelete &&
 		old.Provider == new.Provider && old.Parent == new.Parent && old.DeletedWith == new.DeletedWith &&
 		slices.Equal(old.ReplaceWith, new.ReplaceWith) && old.Protect == new.Protect &&
 		SameURNs(old.Dependencies, new.Dependencies) &&

@@ -14,27 +14,30 @@ import (
 // snapshot, an item or an event) is immutable: change a [Resource.Clone] instead. Two resources are the same entry of
 // a snapshot if and only if their pointers are equal: during a replacement one URN has two entries.
 type Resource struct {
-	URN                     urn.URN
-	Custom                  bool // managed by a plugin; false for components
-	Delete                  bool // an old copy that awaits deletion after a create-before-delete replacement
-	ID                      string
-	Type                    urn.Type
+	URN    urn.URN
+	Type   urn.Type
+	ID     string
+	Custom bool // managed by a plugin; false for components
+	Delete bool // an old copy that awaits deletion after a create-before-delete replacement
+
+	Protect             bool
+	Taint               bool
+	External            bool // read, never deleted
+	PendingReplacement  bool // deleted by a delete-before-replace whose create is still to come
+	RetainOnDelete      bool
+	RefreshBeforeUpdate bool
+
 	Inputs                  property.Map // as returned by Check
 	Outputs                 property.Map
 	Parent                  urn.URN
-	Protect                 bool
-	Taint                   bool
-	External                bool // read, never deleted
 	Dependencies            []urn.URN
+	PropertyDependencies    map[string][]urn.URN
 	InitErrors              []string
 	Provider                string // "<URN>::<ID>" of the provider resource
-	PropertyDependencies    map[string][]urn.URN
-	PendingReplacement      bool // deleted by a delete-before-replace whose create is still to come
 	AdditionalSecretOutputs []string
 	Aliases                 []urn.URN // in memory only: the old URN that matched (steps.md 2.6)
-	CustomTimeouts          Timeouts
+	CustomTimeouts          RecordedTimeouts
 	ImportID                string
-	RetainOnDelete          bool
 	DeletedWith             urn.URN
 	ReplaceWith             []urn.URN
 	Created                 time.Time // zero when unknown
@@ -45,7 +48,6 @@ type Resource struct {
 	HideDiff                []string
 	ReplaceOnChanges        []string
 	ReplacementTrigger      property.Value
-	RefreshBeforeUpdate     bool
 	ViewOf                  urn.URN
 	ResourceHooks           map[string][]string
 	ExtensionRef            string
@@ -54,6 +56,29 @@ type Resource struct {
 
 // Timeouts are the customTimeouts of a resource in seconds; 0 means the provider's default.
 type Timeouts struct{ Create, Update, Delete, Read float64 }
+
+// Record returns t as records of resources have it.
+func (t Timeouts) Record() RecordedTimeouts {
+	if t == (Timeouts{}) {
+		return RecordedTimeouts{}
+	}
+	return RecordedTimeouts{set: &t}
+}
+
+// RecordedTimeouts are the timeouts of a resource in the size of a pointer, because few have any. The zero value has none. To compare
+// them, compare their values.
+type RecordedTimeouts struct {
+	_   [0]func() // not comparable
+	set *Timeouts
+}
+
+// Value returns the timeouts.
+func (r RecordedTimeouts) Value() Timeouts {
+	if r.set == nil {
+		return Timeouts{}
+	}
+	return *r.set
+}
 
 // StackFrame is one frame of the program's stack at a registration.
 type StackFrame struct{ SourcePosition string }

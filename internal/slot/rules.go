@@ -273,7 +273,7 @@ func mutatedOption(was, is *stages.Goal) string {
 	switch {
 	case was.ImportID != is.ImportID:
 		return "ImportID"
-	case was.CustomTimeouts != is.CustomTimeouts:
+	case was.CustomTimeouts.Value() != is.CustomTimeouts.Value():
 		return "CustomTimeouts"
 	case was.RetainOnDelete != is.RetainOnDelete:
 		return "RetainOnDelete"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func TestTheChangeOfEachFieldOfAGoalIsFound(t *testing.T) {
@@ -32,6 +33,8 @@ func another(t *testing.T, typ reflect.Type) reflect.Value {
 		return reflect.ValueOf(property.NewMap(map[string]property.Value{"size": property.Number(1)}))
 	case reflect.TypeFor[property.Value]():
 		return reflect.ValueOf(property.Number(1))
+	case reflect.TypeFor[state.RecordedTimeouts]():
+		return reflect.ValueOf(state.Timeouts{Read: 1}.Record())
 	}
 	switch typ.Kind() {
 	case reflect.String:

@@ -155,7 +155,7 @@ func (an *analyst) analysis(a stages.Analyzed) stages.Analysis {
 	g := a.Goal
 	out := stages.Analysis{URN: a.URN, Type: g.Type, Name: g.Name, Properties: a.Inputs, Options: stages.AnalysisOptions{
 		Protect: g.IsProtected(), IgnoreChanges: g.IgnoreChanges, DeleteBeforeReplace: g.DeleteBeforeReplace,
-		AdditionalSecretOutputs: g.AdditionalSecretOutputs, CustomTimeouts: g.CustomTimeouts, Parent: g.Parent,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, CustomTimeouts: g.CustomTimeouts.Value(), Parent: g.Parent,
 	}}
 	if a.Alias != "" {
 		out.Options.Aliases = []urn.URN{a.Alias}
@@ -246,7 +246,7 @@ func (an *analyst) stackResources() ([]stages.StackResource, error) {
 				URN: s.URN, Type: s.Type, Name: s.URN.Name(), Properties: s.Outputs.WithoutInternal(), Provider: provider,
 				Options: stages.AnalysisOptions{
 					Protect: s.Protect, IgnoreChanges: s.IgnoreChanges, DeleteBeforeReplace: an.deleteFirstOf(s.URN),
-					AdditionalSecretOutputs: s.AdditionalSecretOutputs, Aliases: s.Aliases, CustomTimeouts: s.CustomTimeouts,
+					AdditionalSecretOutputs: s.AdditionalSecretOutputs, Aliases: s.Aliases, CustomTimeouts: s.CustomTimeouts.Value(),
 					Parent: s.Parent,
 				},
 			},

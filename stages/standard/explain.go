@@ -110,7 +110,7 @@ func changedOptions(old, now *state.Resource) []string {
 		}
 	}
 	differs("additionalSecretOutputs", sameNames(old.AdditionalSecretOutputs, now.AdditionalSecretOutputs))
-	differs("customTimeouts", old.CustomTimeouts == now.CustomTimeouts)
+	differs("customTimeouts", old.CustomTimeouts.Value() == now.CustomTimeouts.Value())
 	differs("deletedWith", old.DeletedWith == now.DeletedWith)
 	differs("dependencies", state.SameURNs(old.Dependencies, now.Dependencies) && state.SameURNLists(old.PropertyDependencies, now.PropertyDependencies))
 	differs("hideDiffs", sameNames(old.HideDiff, now.HideDiff))

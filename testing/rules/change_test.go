@@ -445,7 +445,7 @@ func TestTimeoutsReachTheProviderInSeconds(t *testing.T) {
 	require.Equal(t, 300.0, askedOnce[providers.CreateRequest](r, "a").Timeout)
 	r = k.up(program(one(in{"size": 2}, timeouts("1s", "2s", "3s"))))
 	require.Equal(t, 2.0, askedOnce[providers.UpdateRequest](r, "a").Timeout)
-	require.Equal(t, 3.0, k.recorded("a").CustomTimeouts.Delete)
+	require.Equal(t, 3.0, k.recorded("a").CustomTimeouts.Value().Delete)
 	// The delete of a replacement uses the options in the state.
 	r = k.up(program(one(in{"size": 2, "immutable": 1}, timeouts("1s", "2s", "9s"))))
 	require.Equal(t, 3.0, askedOnce[providers.DeleteRequest](r, "a").Timeout)

@@ -140,7 +140,7 @@ func plannedGoal(d stages.Diffed, inputs state.PlannedDiff) *state.PlannedGoal {
 		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: inputs, Parent: g.Parent,
 		Protect: g.IsProtected(), Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
 		DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
-		AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts.Value(),
 	}
 }
 
@@ -329,7 +329,7 @@ func unchangedGoal(l stages.Located) *state.PlannedGoal {
 		Custom: l.Old.Custom, Parent: l.Old.Parent, Protect: l.Old.Protect, Dependencies: l.Old.Dependencies, Provider: l.Old.Provider,
 		PropertyDependencies: l.Old.PropertyDependencies, DeleteBeforeReplace: l.Goal.DeleteBeforeReplace,
 		IgnoreChanges: l.Old.IgnoreChanges, AdditionalSecretOutputs: l.Old.AdditionalSecretOutputs, ImportID: l.Old.ImportID,
-		CustomTimeouts: l.Old.CustomTimeouts,
+		CustomTimeouts: l.Old.CustomTimeouts.Value(),
 	}
 	if l.Alias == "" {
 		g.Aliases = l.Goal.Aliases
@@ -346,7 +346,7 @@ func changedOption(p *state.PlannedGoal, g *stages.Goal) *difference {
 		}
 		return fmt.Sprint(*b)
 	}
-	was, is := p.CustomTimeouts, g.CustomTimeouts
+	was, is := p.CustomTimeouts, g.CustomTimeouts.Value()
 	switch {
 	case p.Custom != g.Custom:
 		return changed("resource kind", kind[p.Custom], kind[g.Custom])

@@ -275,7 +275,7 @@ func (r *Reader) callRead(p providers.Provider, s *step.InProgress) (providers.R
 	old := s.Old
 	res, err := p.Read(r.Control.Operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
-		Timeout: old.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
+		Timeout: old.CustomTimeouts.Value().Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 	})
 	var partial *providers.InitError
 	if !errors.As(err, &partial) {

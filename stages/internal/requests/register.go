@@ -248,7 +248,7 @@ func (c *Completion) goal() (*stages.Goal, error) {
 		DeleteBeforeReplace: c.opts.DeleteBeforeReplace, IgnoreChanges: c.opts.IgnoreChanges, HideDiff: c.opts.HideDiffs,
 		ReplaceOnChanges: c.opts.ReplaceOnChanges, ReplacementTrigger: c.opts.ReplacementTrigger,
 		AdditionalSecretOutputs: c.opts.AdditionalSecretOutputs, Aliases: c.opts.Aliases, ImportID: c.opts.Import,
-		CustomTimeouts: timeouts, RetainOnDelete: c.opts.RetainOnDelete, DeletedWith: c.opts.DeletedWith,
+		CustomTimeouts: timeouts.Record(), RetainOnDelete: c.opts.RetainOnDelete, DeletedWith: c.opts.DeletedWith,
 		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
 		SourcePosition: c.Req.SourcePosition, StackTrace: c.Req.StackTrace,
 	}
@@ -292,7 +292,7 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 		Deployment: c.Admission.deployment(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
 		Providers: c.providers, Dependencies: g.Dependencies, Protect: g.Protect, Aliases: g.Aliases,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs,
-		CustomTimeouts:          providers.Timeouts(g.CustomTimeouts), DeletedWith: g.DeletedWith, DeleteBeforeReplace: g.DeleteBeforeReplace,
+		CustomTimeouts:          providers.Timeouts(g.CustomTimeouts.Value()), DeletedWith: g.DeletedWith, DeleteBeforeReplace: g.DeleteBeforeReplace,
 		IgnoreChanges: g.IgnoreChanges, ReplaceOnChanges: g.ReplaceOnChanges, RetainOnDelete: g.RetainOnDelete,
 		ReplaceWith: g.ReplaceWith, ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks,
 	})

@@ -266,8 +266,8 @@ func hookOptions(s *state.Resource) *stages.HookOptions {
 		Hooks: s.ResourceHooks, Import: s.ImportID, HideDiffs: s.HideDiff, ReplaceWith: s.ReplaceWith,
 		ReplacementTrigger: property.Null,
 		CustomTimeouts: stages.CustomTimeouts{
-			Create: text(s.CustomTimeouts.Create), Update: text(s.CustomTimeouts.Update),
-			Delete: text(s.CustomTimeouts.Delete), Read: text(s.CustomTimeouts.Read),
+			Create: text(s.CustomTimeouts.Value().Create), Update: text(s.CustomTimeouts.Value().Update),
+			Delete: text(s.CustomTimeouts.Value().Delete), Read: text(s.CustomTimeouts.Value().Read),
 		},
 	}
 	return o

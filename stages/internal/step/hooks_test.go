@@ -173,7 +173,7 @@ func TestTheInputOfAHookIsThatOfItsOperation(t *testing.T) {
 	old, now := wanted("web"), wanted("web")
 	old.ID = "1"
 	now.ResourceHooks = map[string][]string{"AfterUpdate": {"a"}}
-	now.CustomTimeouts = state.Timeouts{Create: 90}
+	now.CustomTimeouts = state.Timeouts{Create: 90}.Record()
 	for _, c := range []struct {
 		op       stages.Op
 		of       *state.Resource

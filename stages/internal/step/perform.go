@@ -80,7 +80,7 @@ func (pf *performer) applyCreate(s *InProgress) applied {
 		final.Outputs = final.Inputs
 	case p != nil:
 		req := providers.CreateRequest{
-			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Create, Preview: pf.control.DryRun(),
+			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Value().Create, Preview: pf.control.DryRun(),
 			Status: s.Publication,
 		}
 		res, err := pf.caller.callCreate(p, s, req)
@@ -117,7 +117,7 @@ func (pf *performer) applyUpdate(s *InProgress) applied {
 	}
 	req := providers.UpdateRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs,
-		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Update, IgnoreChanges: s.New.IgnoreChanges, Preview: pf.control.DryRun(),
+		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Value().Update, IgnoreChanges: s.New.IgnoreChanges, Preview: pf.control.DryRun(),
 		OldViews: s.Publication.OldViews(), Status: s.Publication,
 	}
 	res, err := pf.caller.callUpdate(p, s, req)
@@ -164,7 +164,7 @@ func (pf *performer) applyDelete(s *InProgress) applied {
 	if p != nil && !pf.control.DryRun() && !pf.skipsCall(s.Decision) {
 		err := pf.caller.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
-			Timeout: old.CustomTimeouts.Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
+			Timeout: old.CustomTimeouts.Value().Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
 		})
 		if err != nil {
 			return Failed(err)
@@ -199,7 +199,7 @@ func (pf *performer) applyRead(s *InProgress) applied {
 		}
 		res, err := p.Read(pf.control.Operations, providers.ReadRequest{
 			URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
-			Timeout: final.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
+			Timeout: final.CustomTimeouts.Value().Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 		})
 		var partial *providers.InitError
 		switch {
@@ -400,7 +400,7 @@ func (pf *performer) readForImport(s *InProgress, final *state.Resource) (provid
 	}
 	id := final.ImportID
 	res, err := p.Read(pf.control.Operations, providers.ReadRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read, Status: s.Publication,
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Value().Read, Status: s.Publication,
 	})
 	var partial *providers.InitError
 	switch {

@@ -80,7 +80,7 @@ type checker struct {
 func (c *checker) analysis(r *state.Resource, properties property.Map) stages.Analysis {
 	a := stages.Analysis{URN: r.URN, Type: r.Type, Name: r.URN.Name(), Properties: properties, Options: stages.AnalysisOptions{
 		Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: r.Aliases,
-		CustomTimeouts: r.CustomTimeouts, Parent: r.Parent,
+		CustomTimeouts: r.CustomTimeouts.Value(), Parent: r.Parent,
 	}}
 	if ref, err := urn.ParseProviderRef(r.Provider); err == nil {
 		if p := c.providers[ref]; p != nil {
