@@ -5,6 +5,7 @@ package process
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"syscall"
 )
@@ -15,6 +16,15 @@ func Lead(c *exec.Cmd) {
 		c.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	c.SysProcAttr.Setpgid = true
+	passInterrupts()
+}
+
+// passInterrupts makes new processes react to interrupts if this one ignores them, as it does if a shell has started it in the background: processes
+// inherit ignored signals, and most programs go on to ignore them. This process discards them from then on, unless it handles them.
+func passInterrupts() {
+	if signal.Ignored(syscall.SIGINT) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
+	}
 }
 
 // InterruptGroup is [Group.Interrupt] for callers that have only the leader, such as a [exec.Cmd.Cancel].

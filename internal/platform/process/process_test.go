@@ -51,6 +51,27 @@ func TestAKillEndsWhatTheLeaderHasStarted(t *testing.T) {
 	require.Eventually(t, func() bool { return isOver(child) }, 5*time.Minute, time.Millisecond)
 }
 
+// A shell starts processes in the background with ignored interrupts.
+func TestAnInterruptReachesAGroupOfABackgroundProcess(t *testing.T) {
+	const background = "SLUICE_TEST_BACKGROUND"
+	if os.Getenv(background) == "" {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.Command("/bin/sh", "-c", `trap "" INT; exec "$0" "$@"`, self, "-test.run", "^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), background+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	cmd, group := start(t, "exec sleep 60")
+	group.Interrupt()
+	var ended *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &ended)
+	require.Equal(t, syscall.SIGINT, ended.Sys().(syscall.WaitStatus).Signal())
+	group.Release()
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT), "it is still ignored here")
+}
+
 func TestWhatIsLeftInTheBackgroundStays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	cmd, group := start(t, "sleep 10000 & echo $! > "+file)
