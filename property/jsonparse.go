@@ -18,8 +18,8 @@ func (e *SyntaxError) Error() string {
 }
 
 type jsonParser struct {
-	*stateDecoder
-	text jsonscan.Scanner
+	decoder *stateDecoder
+	text    jsonscan.Scanner
 	// members and elements are those of the open objects and arrays. Each object or array is copied when it closes and its length is
 	// known.
 	members  members
@@ -28,7 +28,7 @@ type jsonParser struct {
 
 func (p *jsonParser) element(depth int) (Value, error) {
 	c := p.text.Next()
-	if err := p.spend(depth, 0); err != nil {
+	if err := p.decoder.budget.spend(depth, 0); err != nil {
 		return Null, err
 	}
 	switch c {
@@ -41,7 +41,7 @@ func (p *jsonParser) element(depth int) (Value, error) {
 		if err != nil {
 			return Null, err
 		}
-		return p.stateDecoder.text(s)
+		return p.decoder.text(s)
 	case 't':
 		return Bool(true), p.text.Word("true")
 	case 'f':
@@ -89,7 +89,7 @@ func (p *jsonParser) object(depth int) (Value, error) {
 		if err != nil {
 			return Null, err
 		}
-		p.size += int64(len(k))
+		p.decoder.budget.size += int64(len(k))
 		v, err := p.element(depth + 1)
 		if err != nil {
 			return Null, within(err, Key(k))
@@ -101,5 +101,5 @@ func (p *jsonParser) object(depth int) (Value, error) {
 	}
 	list := slices.Clone(p.members[first:])
 	p.members = p.members[:first]
-	return p.finish(list.object(), depth)
+	return p.decoder.finish(list.object(), depth)
 }

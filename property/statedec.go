@@ -31,7 +31,7 @@ func DecodeState(ctx context.Context, data []byte, o StateDecodeOptions) (Map, e
 
 // DecodeStateValue is [DecodeState] for one value. The result does not refer to data.
 func DecodeStateValue(ctx context.Context, data []byte, o StateDecodeOptions) (Value, error) {
-	d := stateDecoder{StateDecodeOptions: o, ctx: ctx}
+	d := stateDecoder{options: o, ctx: ctx}
 	v, err := d.parse(data, 0)
 	if err != nil {
 		return Null, outermost(err, "")
@@ -42,7 +42,7 @@ func DecodeStateValue(ctx context.Context, data []byte, o StateDecodeOptions) (V
 // FromJSON reads a value that package encoding/json has already decoded into an any: nil, bool, float64, string, []any
 // and map[string]any. [DecodeStateValue] is several times as fast if the text is available.
 func FromJSON(ctx context.Context, raw any, o StateDecodeOptions) (Value, error) {
-	d := stateDecoder{StateDecodeOptions: o, ctx: ctx}
+	d := stateDecoder{options: o, ctx: ctx}
 	v, err := d.value(raw, 0)
 	if err != nil {
 		return Null, outermost(err, "")
@@ -53,8 +53,8 @@ func FromJSON(ctx context.Context, raw any, o StateDecodeOptions) (Value, error)
 // stateDecoder makes values of JSON. Objects are made bottom up; one that turns out to have the signature key is then
 // read as a special value.
 type stateDecoder struct {
-	StateDecodeOptions
-	budget
+	options  StateDecodeOptions
+	budget   budget
 	ctx      context.Context //nolint:containedctx // it lives as long as the call that it belongs to
 	isMarked bool            // a text contains the mark of an unknown value; it may be a part of a special value
 }
@@ -69,7 +69,7 @@ func (d *stateDecoder) readMarks(v Value) Value {
 }
 
 func (d *stateDecoder) value(raw any, depth int) (Value, error) {
-	if err := d.spend(depth, 0); err != nil {
+	if err := d.budget.spend(depth, 0); err != nil {
 		return Null, err
 	}
 	switch x := raw.(type) {
@@ -110,7 +110,7 @@ func (d *stateDecoder) text(s string) (Value, error) {
 		return UnknownOf(kind), nil
 	}
 	d.isMarked = d.isMarked || HasUnknownMarker(s)
-	return String(s), d.spend(0, len(s))
+	return String(s), d.budget.spend(0, len(s))
 }
 
 // finish makes a value of the members of an object.
@@ -179,18 +179,18 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 	if (plaintext == "") == (ciphertext == "") {
 		return Null, malformed("secret", "it must have one of ciphertext and plaintext")
 	}
-	if ciphertext != "" && d.Decrypter == nil {
-		return sealedSecret(Computed(), &sealed{ciphertext: ciphertext, crypter: d.Crypter, opaque: true}), nil
+	if ciphertext != "" && d.options.Decrypter == nil {
+		return sealedSecret(Computed(), &sealed{ciphertext: ciphertext, crypter: d.options.Crypter, opaque: true}), nil
 	}
 	if ciphertext != "" {
-		if plaintext, err = d.Decrypter.Decrypt(d.ctx, ciphertext); err != nil {
-			if l, ok := d.Decrypter.(lenient); ok && d.ctx.Err() == nil && !l.isFatal(err) {
+		if plaintext, err = d.options.Decrypter.Decrypt(d.ctx, ciphertext); err != nil {
+			if l, ok := d.options.Decrypter.(lenient); ok && d.ctx.Err() == nil && !l.isFatal(err) {
 				return Unavailable(err.Error()), nil
 			}
 			return Null, &ValueError{before: "decrypt ", Err: err}
 		}
 	}
-	inner := stateDecoder{StateDecodeOptions: StateDecodeOptions{Decrypter: identity{}}, budget: d.budget, ctx: d.ctx}
+	inner := stateDecoder{options: StateDecodeOptions{Decrypter: identity{}}, budget: d.budget, ctx: d.ctx}
 	element, err := inner.parse([]byte(plaintext), depth+1)
 	d.budget = inner.budget
 	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
@@ -201,17 +201,17 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 		return Null, err
 	}
 	element = inner.readMarks(element)
-	if ciphertext == "" || d.Crypter == "" {
+	if ciphertext == "" || d.options.Crypter == "" {
 		return Secret(element), nil
 	}
-	return sealedSecret(element, &sealed{ciphertext: ciphertext, crypter: d.Crypter}), nil
+	return sealedSecret(element, &sealed{ciphertext: ciphertext, crypter: d.options.Crypter}), nil
 }
 
 // parse reads one JSON text straight into values. It accepts what encoding/json accepts and reads it the same way
 // (of two members with one name the last counts, broken UTF-8 becomes U+FFFD) but makes no intermediate tree: reading
 // the state is the first thing that every command waits for.
 func (d *stateDecoder) parse(data []byte, depth int) (Value, error) {
-	p := jsonParser{stateDecoder: d, text: *jsonscan.New(data)}
+	p := jsonParser{decoder: d, text: *jsonscan.New(data)}
 	v, err := p.element(depth)
 	if err == nil {
 		err = p.text.End()

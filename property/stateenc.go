@@ -22,7 +22,7 @@ func AppendState(ctx context.Context, dst []byte, m Map, o StateOptions) ([]byte
 
 // AppendStateValue is [AppendState] for one value.
 func AppendStateValue(ctx context.Context, dst []byte, v Value, o StateOptions) ([]byte, error) {
-	e := stateEncoder{StateOptions: o, ctx: ctx, dst: dst}
+	e := stateEncoder{options: o, ctx: ctx, dst: dst}
 	if err := e.value(v, 0); err != nil {
 		return dst, outermost(err, "")
 	}
@@ -30,15 +30,15 @@ func AppendStateValue(ctx context.Context, dst []byte, v Value, o StateOptions) 
 }
 
 type stateEncoder struct {
-	StateOptions
-	budget
-	ctx context.Context //nolint:containedctx // it lives as long as the call that it belongs to
-	dst []byte
+	options StateOptions
+	budget  budget
+	ctx     context.Context //nolint:containedctx // it lives as long as the call that it belongs to
+	dst     []byte
 }
 
 func (e *stateEncoder) value(v Value, depth int) error {
 	before := len(e.dst)
-	if err := e.spend(depth, 0); err != nil {
+	if err := e.budget.spend(depth, 0); err != nil {
 		return err
 	}
 	switch x := v.v.(type) {
@@ -72,7 +72,7 @@ func (e *stateEncoder) value(v Value, depth int) error {
 	case Archive:
 		return e.archive(x, depth)
 	}
-	return e.spend(depth, len(e.dst)-before)
+	return e.budget.spend(depth, len(e.dst)-before)
 }
 
 func (e *stateEncoder) array(a Array, depth int) error {
@@ -104,7 +104,7 @@ func (e *stateEncoder) object(m Map, depth int) error {
 		}
 		e.dst = appendJSONString(e.dst, k)
 		e.dst = append(e.dst, ':')
-		e.size += int64(len(k))
+		e.budget.size += int64(len(k))
 		if err := e.value(p.value, depth+1); err != nil {
 			return within(err, Key(k))
 		}
@@ -172,7 +172,7 @@ func (e *stateEncoder) reference(r Reference) {
 }
 
 func (e *stateEncoder) asset(a Asset) {
-	if e.ElideText && a.Kind == KindText && a.Text != "" {
+	if e.options.ElideText && a.Kind == KindText && a.Text != "" {
 		a.Text = elidedContent
 	}
 	e.open(assetSignature)
@@ -200,7 +200,7 @@ func (e *stateEncoder) archive(a Archive, depth int) error {
 }
 
 func (e *stateEncoder) secret(s *secret, depth int) error {
-	switch e.Secrets {
+	switch e.options.Secrets {
 	case SecretsBlinded:
 		e.open(secretSignature)
 		e.field("ciphertext", secretMask)
@@ -210,7 +210,7 @@ func (e *stateEncoder) secret(s *secret, depth int) error {
 		e.dst = appendJSONString(e.dst, secretMask)
 		return nil
 	case SecretsPlaintext:
-		text, err := e.element(s, depth, e.StateOptions)
+		text, err := e.element(s, depth, e.options)
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (e *stateEncoder) secret(s *secret, depth int) error {
 	e.open(secretSignature)
 	e.field("ciphertext", ciphertext)
 	e.close()
-	return e.spend(depth, len(ciphertext))
+	return e.budget.spend(depth, len(ciphertext))
 }
 
 // element encodes the element of a secret; that text is then encrypted.
@@ -234,36 +234,36 @@ func (e *stateEncoder) element(s *secret, depth int, o StateOptions) (string, er
 	if s.isOpaque() {
 		return "", sealedError(s)
 	}
-	inner := stateEncoder{StateOptions: o, ctx: e.ctx, budget: e.budget}
+	inner := stateEncoder{options: o, ctx: e.ctx, budget: e.budget}
 	err := inner.value(s.element, depth+1)
 	e.budget = inner.budget
 	return string(inner.dst), err
 }
 
 func (e *stateEncoder) ciphertext(s *secret, depth int) (string, error) {
-	if kept := s.sealed.Load(); kept != nil && e.Crypter != "" && kept.crypter == e.Crypter {
+	if kept := s.sealed.Load(); kept != nil && e.options.Crypter != "" && kept.crypter == e.options.Crypter {
 		return kept.ciphertext, nil
 	}
-	text, err := e.element(s, depth, StateOptions{Encrypter: identity{}, ElideText: e.ElideText})
+	text, err := e.element(s, depth, StateOptions{Encrypter: identity{}, ElideText: e.options.ElideText})
 	if err != nil {
 		return "", err
 	}
-	if e.Encrypter == nil {
+	if e.options.Encrypter == nil {
 		return "", &ValueError{before: "the secret ", after: " cannot be written: there is no secrets provider"}
 	}
-	ciphertext, err := e.Encrypter.Encrypt(e.ctx, text)
+	ciphertext, err := e.options.Encrypter.Encrypt(e.ctx, text)
 	if err != nil {
 		return "", &ValueError{before: "encrypt ", Err: err}
 	}
-	if e.Crypter == "" {
+	if e.options.Crypter == "" {
 		return ciphertext, nil
 	}
 	// Stored, so that writing the same snapshot again is cheap and changes nothing. Of two writers at once the first one
 	// wins, and both write its text.
-	mine := &sealed{ciphertext: ciphertext, crypter: e.Crypter}
+	mine := &sealed{ciphertext: ciphertext, crypter: e.options.Crypter}
 	for {
 		kept := s.sealed.Load()
-		if kept != nil && kept.crypter == e.Crypter {
+		if kept != nil && kept.crypter == e.options.Crypter {
 			return kept.ciphertext, nil
 		}
 		if s.sealed.CompareAndSwap(kept, mine) {

@@ -57,7 +57,7 @@ type WireOptions struct {
 // [*ValueError] or a [*LimitError] and name the property; of several errors the one that comes first in the order of names is
 // returned. Nothing in the result is shared with m or with other results.
 func PackStruct(m Map, o WireOptions) (*structpb.Struct, error) {
-	e := wireEncoder{WireOptions: o}
+	e := wireEncoder{options: o}
 	if err := cmp.Or(e.object(m, 0), e.invalid); err != nil {
 		return nil, outermost(err, o.Name)
 	}
@@ -77,7 +77,7 @@ func MarshalStruct(m Map, o WireOptions) (*structpb.Struct, error) {
 
 // MarshalValue encodes one value. It returns nil for an unknown under [DropUnknowns].
 func MarshalValue(v Value, o WireOptions) (*structpb.Value, error) {
-	e := wireEncoder{WireOptions: o}
+	e := wireEncoder{options: o}
 	kept, err := e.value(v, 0)
 	if err = cmp.Or(err, e.invalid); err != nil {
 		return nil, outermost(err, o.Name)
@@ -113,9 +113,9 @@ const (
 
 // wireEncoder appends the encodings of google.protobuf.Struct and Value to out.
 type wireEncoder struct {
-	WireOptions
-	budget
-	out []byte
+	options WireOptions
+	budget  budget
+	out     []byte
 	// invalid is the error for a text that must be UTF-8 and is not, and that no program gives: an ID, a hash, a version.
 	invalid error
 }
@@ -147,7 +147,7 @@ func (e *wireEncoder) object(m Map, depth int) error {
 		if !utf8.ValidString(k) {
 			return within(nameNotUTF8(), Key(k))
 		}
-		e.size += int64(len(k))
+		e.budget.size += int64(len(k))
 		start := len(e.out)
 		entry, value := e.entry(k)
 		kept, err := e.value(v, depth+1)
@@ -203,7 +203,7 @@ func nameNotUTF8() error {
 
 // value returns kept = false for a dropped value. Then, and after an error, the caller discards what has been appended.
 func (e *wireEncoder) value(v Value, depth int) (kept bool, err error) {
-	if err := e.spend(depth, 0); err != nil {
+	if err := e.budget.spend(depth, 0); err != nil {
 		return false, err
 	}
 	switch x := v.v.(type) {
@@ -245,13 +245,13 @@ func (e *wireEncoder) text(s string) error {
 	if utf8.ValidString(s) {
 		return e.rawText(s)
 	}
-	if !e.KeepByteStrings {
+	if !e.options.KeepByteStrings {
 		return &ValueError{
 			before: "the value of property ",
 			after:  " is a string that contains non-UTF8 bytes, which the receiver does not support",
 		}
 	}
-	if err := e.spend(0, len(s)); err != nil {
+	if err := e.budget.spend(0, len(s)); err != nil {
 		return err
 	}
 	at := e.signed(byteStringSignature)
@@ -262,7 +262,7 @@ func (e *wireEncoder) text(s string) error {
 
 func (e *wireEncoder) rawText(s string) error {
 	e.appendText(s)
-	return e.spend(0, len(s))
+	return e.budget.spend(0, len(s))
 }
 
 func (e *wireEncoder) array(a Array, depth int) error {
@@ -286,11 +286,11 @@ func (e *wireEncoder) array(a Array, depth int) error {
 
 func (e *wireEncoder) unknown(k UnknownKind) (kept bool, err error) {
 	switch {
-	case e.Unknowns == RejectUnknowns:
+	case e.options.Unknowns == RejectUnknowns:
 		return false, &ValueError{before: "unexpected unknown property value for "}
-	case e.Unknowns == DropUnknowns:
+	case e.options.Unknowns == DropUnknowns:
 		return false, nil
-	case e.Outputs == UpgradeOutputs:
+	case e.options.Outputs == UpgradeOutputs:
 		e.close(e.signed(outputSignature))
 	default:
 		e.appendText(k.sentinel())
@@ -320,11 +320,11 @@ func (e *wireEncoder) secret(s *secret, depth int) (kept bool, err error) {
 	if s.isOpaque() {
 		return false, sealedError(s)
 	}
-	if e.KeepSecrets && e.Outputs == UpgradeOutputs {
+	if e.options.KeepSecrets && e.options.Outputs == UpgradeOutputs {
 		o := mergeOutput(Output{Known: true, Secret: true}, s.element)
 		return e.output(&o, depth)
 	}
-	if !e.KeepSecrets {
+	if !e.options.KeepSecrets {
 		return e.value(s.element, depth)
 	}
 	return e.signedValue(secretSignature, s.element, depth)
@@ -338,10 +338,10 @@ func sealedError(s *secret) error {
 }
 
 func (e *wireEncoder) output(o *Output, depth int) (kept bool, err error) {
-	if e.Outputs == DowngradeOutputs {
+	if e.options.Outputs == DowngradeOutputs {
 		return e.downgraded(o, depth)
 	}
-	if !o.Known && e.Unknowns != KeepUnknowns {
+	if !o.Known && e.options.Unknowns != KeepUnknowns {
 		return e.unknown(UnknownString)
 	}
 	at := e.signed(outputSignature)
@@ -381,7 +381,7 @@ func (e *wireEncoder) downgraded(o *Output, depth int) (kept bool, err error) {
 	if o.Known {
 		element = o.Element
 	}
-	if !o.Secret || !e.KeepSecrets || isSecret(element) {
+	if !o.Secret || !e.options.KeepSecrets || isSecret(element) {
 		return e.value(element, depth)
 	}
 	return e.signedValue(secretSignature, element, depth)
@@ -389,7 +389,7 @@ func (e *wireEncoder) downgraded(o *Output, depth int) (kept bool, err error) {
 
 // reference sends an unknown ID as the empty string, as Pulumi does; both forms are read.
 func (e *wireEncoder) reference(r Reference) (kept bool, err error) {
-	if !e.KeepReferences {
+	if !e.options.KeepReferences {
 		switch {
 		case r.ID.IsNull():
 			return true, e.rawText(string(r.URN))
@@ -413,12 +413,12 @@ func (e *wireEncoder) reference(r Reference) (kept bool, err error) {
 		e.textEntry("packageVersion", r.PackageVersion)
 	}
 	e.close(at)
-	return true, e.spend(0, len(r.URN))
+	return true, e.budget.spend(0, len(r.URN))
 }
 
 func (e *wireEncoder) asset(a Asset) error {
 	at := e.signed(assetSignature)
-	if e.ElideAssets {
+	if e.options.ElideAssets {
 		a = Asset{Hash: a.knownHash()}
 	}
 	if a.Hash != "" {
@@ -444,7 +444,7 @@ func (e *wireEncoder) archive(a Archive, depth int) error {
 	}
 	var err error
 	switch {
-	case e.ElideAssets:
+	case e.options.ElideAssets:
 	case a.Kind == KindMembers:
 		entry, value := e.entry("assets")
 		members := e.open(valueStruct)
@@ -462,11 +462,11 @@ func (e *wireEncoder) archive(a Archive, depth int) error {
 
 // plainEntry is for places where the format does not allow byte strings.
 func (e *wireEncoder) plainEntry(key, text string) error {
-	keep := e.KeepByteStrings
-	e.KeepByteStrings = false
+	keep := e.options.KeepByteStrings
+	e.options.KeepByteStrings = false
 	entry, value := e.entry(key)
 	err := e.text(text)
 	e.endEntry(entry, value)
-	e.KeepByteStrings = keep
+	e.options.KeepByteStrings = keep
 	return err
 }

@@ -47,7 +47,7 @@ func UnmarshalValue(v *structpb.Value, o WireOptions) (Value, error) {
 // decoded decodes the encoding of a message. If that fails, the library reads the encoding into the message and writes it again as it
 // understands it, with each key once, and the errors are those of that text in the order of names.
 func decoded[T any](packed []byte, m proto.Message, o WireOptions, decode func(*wireDecoder, string) (T, error)) (T, error) {
-	out, err := decode(&wireDecoder{WireOptions: o}, string(packed))
+	out, err := decode(&wireDecoder{options: o}, string(packed))
 	if err == nil {
 		return out, nil
 	}
@@ -57,7 +57,7 @@ func decoded[T any](packed []byte, m proto.Message, o WireOptions, decode func(*
 	}
 	switch {
 	case again == nil:
-		out, err = decode(&wireDecoder{WireOptions: o, ordered: true}, string(packed))
+		out, err = decode(&wireDecoder{options: o, ordered: true}, string(packed))
 	case errors.Is(err, errUnusual):
 		err = unreadable(again)
 	}
@@ -78,8 +78,8 @@ var errUnusual = errors.New("unusual encoding")
 // costs less than sorting. The order would show only in which error comes first: after an error the walk is repeated in the order of
 // names.
 type wireDecoder struct {
-	WireOptions
-	budget
+	options WireOptions
+	budget  budget
 	ordered bool
 }
 
@@ -230,7 +230,7 @@ func countOf(in string) (n int) {
 }
 
 func (d *wireDecoder) field(list *members, e wireEntry, depth int) error {
-	d.size += int64(len(e.key))
+	d.budget.size += int64(len(e.key))
 	v, kept, err := d.value(e.value, depth+1)
 	if err != nil {
 		return within(err, Key(e.key))
@@ -245,7 +245,7 @@ func (d *wireDecoder) field(list *members, e wireEntry, depth int) error {
 
 // value returns kept = false for a dropped value.
 func (d *wireDecoder) value(in string, depth int) (v Value, kept bool, err error) {
-	if err := d.spend(depth, 0); err != nil {
+	if err := d.budget.spend(depth, 0); err != nil {
 		return Null, false, err
 	}
 	if len(in) == 0 {
@@ -263,7 +263,7 @@ func (d *wireDecoder) value(in string, depth int) (v Value, kept bool, err error
 		if kind, unknown := unknownFromSentinel(text); unknown {
 			return d.unknown(kind)
 		}
-		return String(text), true, d.spend(0, len(text))
+		return String(text), true, d.budget.spend(0, len(text))
 	case number == valueNumber && kind == protowire.Fixed64Type && len(content) == 8:
 		return Number(math.Float64frombits(fixed64Of(content))), true, nil
 	case (number == valueBool || number == valueNull) && kind == protowire.VarintType:
@@ -332,11 +332,11 @@ func (d *wireDecoder) array(in string, depth int) (Value, bool, error) {
 
 func (d *wireDecoder) unknown(k UnknownKind) (Value, bool, error) {
 	switch {
-	case d.Unknowns == RejectUnknowns:
+	case d.options.Unknowns == RejectUnknowns:
 		return Null, false, &ValueError{before: "unexpected unknown property value for "}
-	case d.Unknowns == DropUnknowns:
+	case d.options.Unknowns == DropUnknowns:
 		return Null, false, nil
-	case d.Outputs == UpgradeOutputs:
+	case d.options.Outputs == UpgradeOutputs:
 		return OutputOf(Output{}), true, nil
 	default:
 		return UnknownOf(k), true, nil
@@ -403,7 +403,7 @@ func (d *wireDecoder) optionalText(f wireFields, name, what string) (s string, p
 	if !ok {
 		return "", true, &ValueError{before: "malformed " + what + " for ", after: ": " + name + " not a string"}
 	}
-	return s, true, d.spend(0, len(s))
+	return s, true, d.budget.spend(0, len(s))
 }
 
 func (d *wireDecoder) secret(f wireFields, depth int) (Value, bool, error) {
@@ -416,9 +416,9 @@ func (d *wireDecoder) secret(f wireFields, depth int) (Value, bool, error) {
 		return Null, false, err
 	}
 	switch {
-	case !d.KeepSecrets:
+	case !d.options.KeepSecrets:
 		return element, true, nil
-	case d.Outputs == UpgradeOutputs:
+	case d.options.Outputs == UpgradeOutputs:
 		return OutputOf(mergeOutput(Output{Known: true, Secret: true}, element)), true, nil
 	default:
 		return Secret(element), true, nil
@@ -451,10 +451,10 @@ func (d *wireDecoder) output(f wireFields, depth int) (Value, bool, error) {
 	if err != nil || !kept {
 		return Null, false, err
 	}
-	if d.Outputs != DowngradeOutputs {
+	if d.options.Outputs != DowngradeOutputs {
 		return OutputOf(mergeOutput(o, element)), true, nil
 	}
-	if o.Secret && d.KeepSecrets {
+	if o.Secret && d.options.KeepSecrets {
 		element = MakeSecret(element)
 	}
 	return element, true, nil
@@ -479,7 +479,7 @@ func (d *wireDecoder) dependencies(f wireFields) ([]urn.URN, error) {
 		if !ok {
 			return nil, &ValueError{before: "malformed output value for ", after: ": element in dependencies not a string"}
 		}
-		if err := d.spend(0, len(s)); err != nil {
+		if err := d.budget.spend(0, len(s)); err != nil {
 			return nil, err
 		}
 		deps, list = append(deps, urn.URN(s)), rest
@@ -507,7 +507,7 @@ func (d *wireDecoder) reference(f wireFields) (Value, bool, error) {
 		return Null, false, err
 	}
 	switch {
-	case d.KeepReferences:
+	case d.options.KeepReferences:
 		return Of(Reference{URN: urn.URN(u), ID: id, PackageVersion: version}), true, nil
 	case id.IsNull():
 		return String(u), true, nil
@@ -526,7 +526,7 @@ func (d *wireDecoder) referenceID(f wireFields) (Value, error) {
 	s, isText := textOf(w)
 	if !isText {
 		// SDKs that send outputs may send the ID as an output.
-		inner := wireDecoder{WireOptions: WireOptions{Unknowns: KeepUnknowns}}
+		inner := wireDecoder{options: WireOptions{Unknowns: KeepUnknowns}}
 		v, _, err := inner.value(w, 0)
 		if v.IsUnknown() && err == nil {
 			return Computed(), nil
@@ -540,12 +540,12 @@ func (d *wireDecoder) referenceID(f wireFields) (Value, error) {
 		return Computed(), nil
 	}
 	if _, unknown := unknownFromSentinel(s); unknown {
-		if d.Unknowns == RejectUnknowns {
+		if d.options.Unknowns == RejectUnknowns {
 			return Null, &ValueError{before: "unexpected unknown property value for "}
 		}
 		return Computed(), nil
 	}
-	return String(s), d.spend(0, len(s))
+	return String(s), d.budget.spend(0, len(s))
 }
 
 func (d *wireDecoder) byteString(f wireFields) (Value, bool, error) {
