@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
@@ -94,7 +95,7 @@ func (o PluginOptions) meant(name string) string {
 	if !o.refusesBuiltins() {
 		known = append(known, BuiltinProviders()...)
 	}
-	if near := source.Near(name, known); near != name {
+	if near := similar.Name(name, known); near != name {
 		return near
 	}
 	return "" // another version of it is there

@@ -17,9 +17,9 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -163,7 +163,7 @@ func (d *doing) wrongFlag(err error) error {
 	}
 	var names []string
 	d.set.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	meant := source.Near(missing.GetSpecifiedName(), names)
+	meant := similar.Name(missing.GetSpecifiedName(), names)
 	if meant != "" {
 		meant = "; did you mean --" + meant + "?"
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -32,7 +32,7 @@ func newPluginCommand(open *session.Opener) *cobra.Command {
 // form.
 func kindOf(cmd *cobra.Command, args []string) (plugin.Kind, error) {
 	kind, err := pluginKind(args[0])
-	if err == nil || source.Near(args[0], pluginKinds()) != "" || urn.CheckPluginName(args[0]) != nil && !strings.Contains(args[0], "/") {
+	if err == nil || similar.Name(args[0], pluginKinds()) != "" || urn.CheckPluginName(args[0]) != nil && !strings.Contains(args[0], "/") {
 		return kind, err
 	}
 	return kind, exit.Usagef("%w\nIf it is the name of a provider's plugin, run `%s resource %s`", err, cmd.CommandPath(), strings.Join(args, " "))
@@ -45,7 +45,7 @@ func pluginKind(text string) (plugin.Kind, error) {
 			return plugin.Kind(k), nil
 		}
 	}
-	if near := source.Near(text, pluginKinds()); near != "" {
+	if near := similar.Name(text, pluginKinds()); near != "" {
 		return "", exit.Usagef("unknown kind of plugin %q; did you mean %s?", text, near)
 	}
 	return "", exit.Usagef("unknown kind of plugin %q: write resource, language, analyzer, converter or tool", text)

@@ -17,9 +17,9 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/host"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/tooling"
 )
 
@@ -73,7 +73,7 @@ func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, err
 		}
 		return r, nil
 	}
-	if kind == "" && len(named) > 0 && !isPath(named[0]) && source.Near(named[0], pluginKinds()) != "" {
+	if kind == "" && len(named) > 0 && !isPath(named[0]) && similar.Name(named[0], pluginKinds()) != "" {
 		return pluginRun{}, known
 	}
 	if kind == "" {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -280,5 +281,5 @@ func Meant(name string) string {
 	case "yml":
 		return "yaml"
 	}
-	return source.Near(name, []string{"nodejs", "bun", "python", "go", "java", "yaml", "dotnet"})
+	return similar.Name(name, []string{"nodejs", "bun", "python", "go", "java", "yaml", "dotnet"})
 }

@@ -30,6 +30,8 @@ const (
 	excerpts = "internal/text/excerpt"
 	// Documents in YAML and JSON with places, for packages that read programs.
 	documents = "internal/text/syntax"
+	// The name that somebody may have meant, for packages that suggest one.
+	similarNames = "internal/text/similar"
 	// The places of mistakes in YAML texts, for the same.
 	yamlFaults = "internal/text/yamlfault"
 	// The differences between values and between texts, for packages that explain and show them.
@@ -64,13 +66,13 @@ var allowed = map[string][]string{
 	// It enforces the rules for stages with the engine's code.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "advice", "property", "graph", await, peers, caches, excerpts, documents, yamlFaults, "state", "providers", "stages"},
+	"source": {"urn", "advice", "property", "graph", await, peers, caches, excerpts, documents, similarNames, yamlFaults, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing", statements, memoryInUse},
 	// Host is above the engine: it hosts what the engine calls.
-	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
+	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation", similarNames},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, caches, excerpts, documents, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, caches, excerpts, documents, similarNames, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
 	// It is a stage in a slot of the engine, and the form of stages is that of package pipeline.
 	"cmd/sluice/internal/archives": {"pipeline"},
 	"internal":                     {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
@@ -180,7 +182,7 @@ var vocabulary = []string{
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the packages that declare them.
 // Package private protects their files like those of the library, packages excerpt, syntax and yamlfault show mistakes in settings like the
-// library's in programs, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, counts the bytes
+// library's in programs, package similar suggests names in both, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, counts the bytes
 // written to disks, and ends what an interrupted process has left.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
@@ -189,7 +191,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, caches, schemas, excerpts, documents, yamlFaults, comparison, align, manuals, printables, builds}
+			shared := []string{private, caches, schemas, excerpts, documents, similarNames, yamlFaults, comparison, align, manuals, printables, builds}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, processes, "state/store")
 			}

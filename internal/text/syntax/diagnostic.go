@@ -1,15 +1,13 @@
 package syntax
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/internal/text/excerpt"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 )
 
 // Severity is the weight of a diagnostic.
@@ -113,45 +111,12 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
-// Nearest suggests similar names: `did you mean "x"?`, or "" if there is none. Among equally similar names, it prefers
-// one of the same length, because letters are exchanged more often than left out.
+// Nearest suggests the most similar name: `did you mean "x"?`, or "" if none is similar.
 func Nearest(wanted string, names []string) string {
-	limit := max(2, len(wanted)/3)
-	if len(wanted) < 4 {
-		limit = len(wanted) / 2
+	if name := similar.Name(wanted, names); name != "" {
+		return fmt.Sprintf("did you mean %q?", name)
 	}
-	best, bestDistance, bestGap := "", limit+1, 0
-	folded := strings.ToLower(wanted)
-	for _, name := range names {
-		gap := max(width(name)-width(wanted), width(wanted)-width(name))
-		if gap > bestDistance {
-			continue
-		}
-		d := distance(folded, strings.ToLower(name))
-		if d > limit || best != "" && cmp.Or(d-bestDistance, gap-bestGap, cmp.Compare(name, best)) > 0 {
-			continue
-		}
-		best, bestDistance, bestGap = name, d, gap
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", best)
-}
-
-// distance returns how many letters have to be changed, inserted or deleted; a transposition of two letters counts as
-// one.
-func distance(a, b string) int {
-	if len(a) == len(b) && a != b {
-		i := 0
-		for a[i] == b[i] {
-			i++
-		}
-		if i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:] {
-			return 1
-		}
-	}
-	return levenshtein.Distance(a, b, nil)
+	return ""
 }
 
 // Some lists names for a hint, at most n of them.

@@ -24,6 +24,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/host"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/convert"
@@ -121,7 +122,7 @@ func runtimeOf(language string) string {
 // generator may be installed when it is needed.
 func (j *job) checkLanguage() error {
 	known := append([]string{pcl, "yaml", "typescript", "javascript", "csharp", "golang"}, packages.Languages()...)
-	near := source.Near(j.Language, known)
+	near := similar.Name(j.Language, known)
 	if slices.Contains(known, j.Language) || near == "" {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -109,7 +109,7 @@ func (i Inputs) Check(m property.Map, partial bool) error {
 			continue
 		}
 		fault := fmt.Sprintf("there is no input %q", name)
-		if near := source.Near(name, i.Names()); near != "" {
+		if near := similar.Name(name, i.Names()); near != "" {
 			fault += fmt.Sprintf("; did you mean %q?", near)
 		}
 		faults = append(faults, fault)
@@ -220,7 +220,7 @@ func (s *Schema) unknown(text string) error {
 		short = append(short, Short(token))
 	}
 	meant := ""
-	if near := source.Near(text, short); near != "" {
+	if near := similar.Name(text, short); near != "" {
 		meant = fmt.Sprintf("; did you mean %s?", near)
 	}
 	return exit.Usagef("the package %q has no resource, function or module %q%s\n`sluice do %s` lists what it has", s.Name, text, meant, s.Name)

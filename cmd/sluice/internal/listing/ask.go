@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/host"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -136,7 +136,7 @@ func (q Query) parse(s *direct.Schema, known *direct.Inputs) (property.Map, erro
 }
 
 func unknown(t urn.Type, name string, known []string) string {
-	switch near := source.Near(name, known); {
+	switch near := similar.Name(name, known); {
 	case near != "":
 		return fmt.Sprintf("a list of %s cannot be narrowed by %q; did you mean %q?", t, name, near)
 	case len(known) == 0:

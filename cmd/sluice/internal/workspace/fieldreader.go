@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 )
 
 // fieldReader reads fields of a document until the first fault.
@@ -88,7 +88,7 @@ func others(mapping *yaml.Node, known []string, found func(key *yaml.Node, advic
 			continue
 		}
 		advice := fmt.Sprintf("what is known: `%s`", strings.Join(known, "`, `"))
-		if near := source.Near(key.Value, known); near != "" {
+		if near := similar.Name(key.Value, known); near != "" {
 			advice = fmt.Sprintf("did you mean `%s`?", near)
 		}
 		found(key, advice)

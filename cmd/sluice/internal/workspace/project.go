@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluice-iac/sluice/internal/text/similar"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -137,7 +138,7 @@ func (p *Project) Undeclared(k Key) string {
 		return ""
 	}
 	text := fmt.Sprintf("the setting %q is not declared in %s", k.Name, filepath.Base(p.Path))
-	if near := source.Near(k.Name, own); near != "" {
+	if near := similar.Name(k.Name, own); near != "" {
 		return text + fmt.Sprintf("; did you mean %q?", near)
 	}
 	return text + "; it declares " + strings.Join(own, ", ")
@@ -374,7 +375,7 @@ func (pr *projectReader) warnAboutMisspelt() {
 	root := pr.fields.doc.root()
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := resolve(root.Content[i])
-		near := source.Near(key.Value, projectFields())
+		near := similar.Name(key.Value, projectFields())
 		if near == "" || near == key.Value || isOfPrograms(key.Value) {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/internal/platform/private"
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/internal/text/similar"
 )
 
 // The keys of a stack file.
@@ -318,7 +318,7 @@ func unusedKeys(doc *document) (warnings []string) {
 			continue
 		}
 		advice := "settings belong below `config`"
-		if near := source.Near(key.Value, known); near != "" {
+		if near := similar.Name(key.Value, known); near != "" {
 			advice = fmt.Sprintf("did you mean `%s`?", near)
 		}
 		warnings = append(warnings, fmt.Sprintf("%s:%d: `%s` is not used; %s", doc.path, key.Line, key.Value, advice))
