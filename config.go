@@ -56,9 +56,11 @@ func (c Config) shown() map[string]string {
 	return values
 }
 
-// PackageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7): the settings in its
+// PackageInputs returns the configuration of a package as the inputs of its default provider ([state.md 6.7]): the settings in its
 // namespace, by their names there. The provider of dynamic resources gets all settings, by their whole keys, because it runs
 // providers of the program, which may read any of them.
+//
+// [state.md 6.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#67-what-programs-and-providers-get
 func (c Config) PackageInputs(pkg string) property.Map {
 	dynamic := providers.IsDynamic(pkg)
 	m := map[string]property.Value{}

@@ -46,5 +46,7 @@ package sluice
 // Version is the version of this library and of the command line.
 const Version = "0.1.0"
 
-// ManifestVersion is the name of the writer in states (state.md 1.5).
+// ManifestVersion is the name of the writer in states ([state.md 1.5]).
+//
+// [state.md 1.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#15-manifest
 const ManifestVersion = "sluice/" + Version

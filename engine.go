@@ -137,10 +137,12 @@ func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "preview", dryRun: true, mode: stages.ModeRefresh})
 }
 
-// Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is changed,
+// Import takes existing objects under management ([steps.md 4.4]): each is read from its provider and recorded. No object is changed,
 // and the program does not run; only the versions of its packages are taken from Options.Program, which may be nil. Invalid
 // requests are refused before anything is done. If a request fails later, only its resource and what belongs to that are not
 // imported, and the error is a [*FailedError]. It is no error if there are no requests.
+//
+// [steps.md 4.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#44-the-import-command
 func (e *Engine) Import(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, kind{name: "import", imports: requests})
 }
@@ -157,7 +159,7 @@ func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
 	return e.operate(ctx, k)
 }
 
-// Recover resolves the pending operations of earlier runs, which were interrupted or lost a plugin (state.md 9.4, 9.6). Nothing
+// Recover resolves the pending operations of earlier runs, which were interrupted or lost a plugin ([state.md 9.4], [state.md 9.6]). Nothing
 // else is touched, no object is changed, and the program does not run.
 //
 //   - Interrupted reads and imports are dropped: they change nothing.
@@ -167,6 +169,9 @@ func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
 //     For that, the provider must be able to read an object by its name.
 //
 // Other operations stay pending in the state. Journals were recovered before, when the stack was opened.
+//
+// [state.md 9.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#94-promises
+// [state.md 9.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#96-recovery
 func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "recover", mode: stages.ModeRefresh, recovers: true})
 }

@@ -47,7 +47,9 @@ func (r *Result) Steps() []stages.StepInfo {
 	return r.steps()
 }
 
-// HasChanges reports whether anything but same, read and discard was counted (steps.md 8.3).
+// HasChanges reports whether anything but same, read and discard was counted ([steps.md 8.3]).
+//
+// [steps.md 8.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#83-events-and-counters
 func (r *Result) HasChanges() bool {
 	if r == nil {
 		return false

@@ -82,7 +82,9 @@ func (m *memoryRecording) Close(ctx context.Context) (err error) {
 }
 
 // ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on. A destroy must
-// exclude these to keep them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
+// exclude these to keep them ([steps.md 6.1] "--exclude-protected"). A stack without state has none.
+//
+// [steps.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#61-sets
 func ProtectedURNs(s *state.Snapshot) []urn.URN {
 	if s == nil {
 		return nil
@@ -90,10 +92,12 @@ func ProtectedURNs(s *state.Snapshot) []urn.URN {
 	return standard.ProtectedAndNeeded(s.Resources)
 }
 
-// DestroyWaves returns the deletes of a destroy of everything, in the waves in which they can run (steps.md 5.3). Nothing in a wave
+// DestroyWaves returns the deletes of a destroy of everything, in the waves in which they can run ([steps.md 5.3]). Nothing in a wave
 // depends on anything else in it, and each resource is one wave after the last of its dependents. In a wave resources are in the
 // order of the snapshot. Views, and resources that a destroy only removes from the state, are in no wave. The cost is linear in the
 // resources and their dependencies, times a logarithm. For previews, the event [stages.DeletionWaves] has the waves.
+//
+// [steps.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#53-order
 func DestroyWaves(s *state.Snapshot) ([][]*state.Resource, error) {
 	if s == nil {
 		return nil, nil
@@ -112,8 +116,10 @@ func MoveResources(ctx context.Context, source, dest *state.Snapshot, resources 
 	return state.Move(ctx, source, dest, resources, o)
 }
 
-// EncodePlan returns the content of a plan file that Pulumi reads too (steps.md 12.1). Secrets are encrypted with the stack's
+// EncodePlan returns the content of a plan file that Pulumi reads too ([steps.md 12.1]). Secrets are encrypted with the stack's
 // manager, or in plain text if showSecrets is true; the manager may be nil for a plan without secrets.
+//
+// [steps.md 12.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#121-the-file
 func EncodePlan(ctx context.Context, p *state.Plan, m secrets.Manager, showSecrets bool) ([]byte, error) {
 	o := state.EncoderOptions{Plaintext: showSecrets}
 	if m != nil {

@@ -12,8 +12,10 @@ import (
 	statesecrets "github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Keepers returns the openers of the keys of key services, by scheme (state.md 5.4): awskms, azurekeyvault, gcpkms and
+// Keepers returns the openers of the keys of key services, by scheme ([state.md 5.4]): awskms, azurekeyvault, gcpkms and
 // hashivault.
+//
+// [state.md 5.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#54-key-services
 func Keepers() map[string]statesecrets.KeeperOpener {
 	return map[string]statesecrets.KeeperOpener{
 		"awskms": openKeeper, "azurekeyvault": openKeeper, "hashivault": openKeeper, "gcpkms": openGoogleKeeper,

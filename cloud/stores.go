@@ -16,8 +16,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store/postgres"
 )
 
-// Stores returns the openers of backend URLs, by scheme (state.md 4.2): s3, gs, azblob, postgres and mem. The contents
+// Stores returns the openers of backend URLs, by scheme ([state.md 4.2]): s3, gs, azblob, postgres and mem. The contents
 // of mem live as long as the returned map.
+//
+// [state.md 4.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#42-urls
 func Stores() map[string]store.Opener {
 	return map[string]store.Opener{
 		"s3":       bucketOpener(openS3),

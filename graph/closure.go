@@ -6,7 +6,7 @@ import (
 )
 
 // Closure computes, one answer at a time, which dependents must be deleted together with a node that is deleted before
-// it is replaced (steps.md 3.11). The candidates are the root's transitive dependents. A candidate is ready to be probed
+// it is replaced ([steps.md 3.11]). The candidates are the root's transitive dependents. A candidate is ready to be probed
 // as soon as all its direct dependencies among the candidates have been answered, so independent candidates can be
 // probed at the same time. The outcome is the same as when one after the other is probed in base order.
 //
@@ -16,6 +16,8 @@ import (
 // Only edges to a lower ID count, as in a valid base, so a Closure always ends. Join nodes are ignored: the rule does
 // not speak of the children of components. A Closure does not look at the graph again after it is made, and belongs to
 // one goroutine.
+//
+// [steps.md 3.11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#311-the-closure-of-a-delete-before-replace
 type Closure struct {
 	root       ID
 	candidates []ID // ascending

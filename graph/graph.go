@@ -111,12 +111,14 @@ func (g *Graph) Kinds(from, to ID) Kind {
 // never part of an answer and never passed to a callback.
 func (g *Graph) IsJoin(id ID) bool { return g.joins != nil && g.joins[id] }
 
-// Antichains splits the subset into layers for deletion (steps.md 5.3). Layers come in the order in which they are deleted:
+// Antichains splits the subset into layers for deletion ([steps.md 5.3]). Layers come in the order in which they are deleted:
 // dependents before their dependencies. No member of a layer depends on another member of it. A member without dependents in
 // the subset is in the first layer, and every other member one layer after the last of its dependents. That is the layer in
 // which a [ReadySet] of deletes would hand it out if all deletes took the same time. Each layer ascends by ID.
 //
 // The error is a [*CycleError] or nil. The cost is linear in the subset and its edges.
+//
+// [steps.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#53-order
 func (g *Graph) Antichains(subset []ID, scope Scope) ([][]ID, error) {
 	if len(subset) == 0 {
 		return nil, nil
@@ -170,13 +172,15 @@ func (g *Graph) later(root ID, kinds Kind, skip func(ID) bool) []ID {
 }
 
 // ExpandComponents returns a copy of the graph in which every node that depends on a component also depends on those of
-// the component's transitive children that have a lower ID than the node (steps.md 5.3 step 2). Later children are left
+// the component's transitive children that have a lower ID than the node ([steps.md 5.3] step 2). Later children are left
 // out, or a child that depends on its own component would close a cycle.
 //
 // The edges are not written out, as their number can be quadratic. One join node represents a run of children and is
 // shared by all nodes that depend on at least those. Join nodes get the IDs after the existing ones. No query returns
 // them, and every query follows them under the kinds of the edge to the component. With n nodes and e edges to components
 // there are at most (n+e) log n of them; usually all children precede the dependents, and there are about n/3.
+//
+// [steps.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#53-order
 func (g *Graph) ExpandComponents(c Components) *Graph {
 	b := &Builder{}
 	b.AddNodes(g.Len())
@@ -298,9 +302,12 @@ func (g *Graph) nodes() []ID {
 
 // TopologicalOrder returns the nodes so that each comes after all its dependencies. The result depends only on the graph
 // and the priorities. If the nodes sorted by priority are already in a valid order, that is the result: a snapshot whose
-// resources have their old positions as priorities keeps its order (state.md 1.11, 3.4). Only edges between the given
+// resources have their old positions as priorities keeps its order ([state.md 1.11], [state.md 3.4]). Only edges between the given
 // nodes count. The error is a [*CycleError] or nil. The cost is linear in nodes and edges, times the logarithm of the
 // number of nodes that wait at once.
+//
+// [state.md 1.11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#111-order
+// [state.md 3.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#34-the-snapshot
 func (g *Graph) TopologicalOrder(o Order) ([]ID, error) {
 	s := g.induce(o.Nodes, o.Kinds, false)
 	waits := s.waits(s.dependencies)

@@ -6,7 +6,9 @@ import "strings"
 // the default of the query; an edge always has at least one kind.
 type Kind uint8
 
-// The kinds of dependency between resources (steps.md 0.1, "all dependencies").
+// The kinds of dependency between resources ([steps.md 0.1], "all dependencies").
+//
+// [steps.md 0.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#01-entities
 const (
 	Parent             Kind = 1 << iota // the node is a child of the other
 	Dependency                          // an explicit or collected dependency
@@ -23,7 +25,9 @@ const (
 const AllKinds = Parent | Dependency | PropertyDependency | Provider | DeletedWith | ReplaceWith
 
 // NotParent is every kind of dependency except that of a child on its parent. It is what a delete-before-replace closure
-// follows (steps.md 3.11, "without children").
+// follows ([steps.md 3.11], "without children").
+//
+// [steps.md 3.11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#311-the-closure-of-a-delete-before-replace
 const NotParent = AllKinds &^ Parent
 
 var kindNames = [...]string{

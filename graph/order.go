@@ -18,11 +18,13 @@ type Order struct {
 // PostOrder orders the nodes 0 to n-1 without a [Graph], so that each comes after its dependencies. It visits them in
 // ascending order, depth first, and places each one after its dependencies, which are visited in ascending order too. It
 // moves a misplaced dependency just before its first user and leaves everything else in its place; this is how a snapshot
-// is repaired (state.md 1.15). dependencies is called once for each node; it calls visit for each dependency of the node,
+// is repaired ([state.md 1.15]). dependencies is called once for each node; it calls visit for each dependency of the node,
 // in any order and any number of times. The cost is linear in n and the calls of visit, but for sorting.
 //
 // Order is complete even if there are cycles: an edge that closes a cycle is ignored. cycle is the first one that is
 // found, nil if there is none: each node depends on the next one, and the last on the first.
+//
+// [state.md 1.15]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#115-repair
 func PostOrder(n int, dependencies func(id ID, visit func(ID))) (order, cycle []ID) {
 	w := postOrder{marks: make([]mark, n), order: make([]ID, 0, n), dependencies: dependencies}
 	w.visit = func(id ID) {

@@ -9,12 +9,14 @@ import (
 
 // ReadySet hands out work as soon as the work before it is over. It grows while it is in use: work is added together with
 // the IDs of the work before it, which may be added later. There are no layers. Work that fails takes all work that waits
-// for it out of the set, and nothing else (steps.md 5.3 rule 4 for deletes).
+// for it out of the set, and nothing else ([steps.md 5.3] rule 4 for deletes).
 //
 // The IDs are those of the work and not of any graph; [Graph.Schedule] computes the order of work in a graph. They should be
 // dense: the set keeps some bytes for every ID up to the highest. The lowest ID that may begin is handed out first.
 //
 // The zero ReadySet is empty and ready to use. It belongs to one goroutine.
+//
+// [steps.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#53-order
 type ReadySet struct {
 	nodes []readyNode
 	free  heap

@@ -77,8 +77,10 @@ func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error)
 // LocalBackendURL is the default backend, which `pulumi login --local` selects too.
 const LocalBackendURL = "file://~"
 
-// BackendURL returns the backend to use (state.md 4.1): PULUMI_BACKEND_URL, else projectURL, which is that of the project file and
+// BackendURL returns the backend to use ([state.md 4.1]): PULUMI_BACKEND_URL, else projectURL, which is that of the project file and
 // may be "", else that of the last login, else [LocalBackendURL].
+//
+// [state.md 4.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#41-which-one
 func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bool)) (string, error) {
 	url, _, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
 	if errors.Is(err, workspace.ErrNoBackend) {

@@ -23,9 +23,11 @@ import (
 )
 
 // NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
-// otherwise, which is possible for Node.js, Python and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the
+// otherwise, which is possible for Node.js, Python and Go ([protocol.md 6.5]). A YAML program is evaluated in this process unless the
 // project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers that know its types are started.
 // Otherwise only the places of plugins, their Installer and the service of a host ([Host.Options]) are used. The caller closes the program.
+//
+// [protocol.md 6.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#65-which-way
 func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 	runtime, err := NewRuntime(files.Runtime, o)
 	if err != nil {
@@ -94,9 +96,11 @@ func newRuntime(name string, o PluginOptions, host providers.Host) (tooling.Runt
 	return runtimes.Choose(name, options)
 }
 
-// NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the
+// NewYAMLProgram returns a YAML program ([protocol.md 11]), which is evaluated in this process. host starts the
 // providers whose schemas define the types, normally those of [sluice.Options]. If it is nil, all types are taken as they are
 // written.
+//
+// [protocol.md 11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#11-yaml-programs
 func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 	if host != nil {
 		host = yaml.ComponentHost(host, yaml.ComponentOptions{})

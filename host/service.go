@@ -19,9 +19,12 @@ import (
 )
 
 // EngineService is what the engine serves to programs and plugins on the loopback interface. They send their log messages to it
-// (protocol.md 5.1). With it in its [sluice.Options], an operation receives the messages; outside of operations they are dropped.
-// They also request schemas of packages, mappings of names, and packages by what somebody has written (protocol.md 5.3). These come from the plugins of
+// ([protocol.md 5.1]). With it in its [sluice.Options], an operation receives the messages; outside of operations they are dropped.
+// They also request schemas of packages, mappings of names, and packages by what somebody has written ([protocol.md 5.3]). These come from the plugins of
 // its [Host]. One service may serve several operations, one after the other.
+//
+// [protocol.md 5.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#51-engine
+// [protocol.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#53-schemas-and-mappings
 type EngineService struct {
 	server  *engine.Server
 	sink    atomic.Pointer[func(stages.LogMessage)] // nil drops

@@ -1,8 +1,10 @@
 package property
 
 // AnnotateSecrets returns out with its values marked secret where those of in are, for providers that do not accept secrets
-// (protocol.md 2.4). Only properties in both maps change: a property that is a secret in in becomes a secret, nested objects
+// ([protocol.md 2.4]). Only properties in both maps change: a property that is a secret in in becomes a secret, nested objects
 // are annotated too, and where in has an array with a secret anywhere in it, the whole value becomes a secret.
+//
+// [protocol.md 2.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#24-providers-that-do-not-keep-secrets
 func AnnotateSecrets(out, in Map) Map {
 	changed, _ := out.mapped(func(name string, got Value) (Value, bool) {
 		sent, ok := in.Get(name)
@@ -34,7 +36,9 @@ func annotate(got, sent Value) (Value, bool) {
 }
 
 // RestoreAssets returns got with each elided asset and archive, which has only a hash, replaced by the sent one at the
-// same place with the same hash (protocol.md 2.6).
+// same place with the same hash ([protocol.md 2.6]).
+//
+// [protocol.md 2.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#26-assets
 func RestoreAssets(got, sent Map) Map {
 	v, _ := restoreAssets(Of(got), Of(sent))
 	return v.AsMap()

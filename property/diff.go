@@ -32,8 +32,10 @@ type ValueDiff struct {
 }
 
 // Diff compares two objects at every depth, in the sense of [Equal], and returns nil when they are equal. Secret and
-// output wrappers are part of the values; strip them first where they are not to count (steps.md 3.8). ignore may be
+// output wrappers are part of the values; strip them first where they are not to count ([steps.md 3.8]). ignore may be
 // nil. Places for which it returns true are left out, with everything inside them; it must not keep the path.
+//
+// [steps.md 3.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#38-diff
 func Diff(old, new Map, ignore func(Path) bool) *ObjectDiff {
 	if ignore == nil && EqualMaps(old, new) {
 		return nil // most comparisons end here, without building anything
@@ -176,8 +178,10 @@ type Change struct {
 	Old, New Value // null where there is none
 }
 
-// Changes yields the changed leaves in ascending order of their place: the entries of a detailed diff (steps.md 3.8).
+// Changes yields the changed leaves in ascending order of their place: the entries of a detailed diff ([steps.md 3.8]).
 // An added or deleted object is one change, not one for each property in it.
+//
+// [steps.md 3.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#38-diff
 func (d *ObjectDiff) Changes() iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		if d != nil {

@@ -23,8 +23,10 @@ func Identical(a, b Value) bool { return comparison{}.values(a, b) }
 // IdenticalMaps is [Identical] for objects.
 func IdenticalMaps(a, b Map) bool { return comparison{}.maps(a, b) }
 
-// Fits reports whether an actual value matches a plan (steps.md 12.3). That is [Equal], except that an unknown on either
+// Fits reports whether an actual value matches a plan ([steps.md 12.3]). That is [Equal], except that an unknown on either
 // side matches anything, and a property that is planned unknown may be missing.
+//
+// [steps.md 12.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#123-comparing-the-goal
 func Fits(planned, actual Value) bool {
 	return comparison{nullIsAbsent: true, unknownIsAny: true}.values(planned, actual)
 }

@@ -20,9 +20,11 @@ import (
 	"time"
 )
 
-// HashAssets returns m in which every asset and archive, at any depth, has its hash (protocol.md 2.6). Existing hashes
+// HashAssets returns m in which every asset and archive, at any depth, has its hash ([protocol.md 2.6]). Existing hashes
 // are kept and cost nothing. Relative paths are relative to dir, the program's working directory. It reads files and
 // the network; an error is a [*ValueError] that names the first property, in order, whose content cannot be read.
+//
+// [protocol.md 2.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#26-assets
 func HashAssets(ctx context.Context, m Map, dir string) (Map, error) {
 	return AssetReader{Dir: dir}.Hash(ctx, m)
 }

@@ -184,15 +184,19 @@ func (m Map) Mutable() map[string]Value {
 }
 
 // SecretsAll returns m with every top-level property a secret: the form for the result of an Invoke that had a secret
-// argument, from a provider that does not accept secrets (protocol.md 2.4).
+// argument, from a provider that does not accept secrets ([protocol.md 2.4]).
+//
+// [protocol.md 2.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#24-providers-that-do-not-keep-secrets
 func (m Map) SecretsAll() Map {
 	out, _ := rewriteMap(m, func(v Value) (Value, bool) { return MakeSecret(v), !isSecret(v) })
 	return out
 }
 
 // ReuseCiphertexts lets the secrets of m be written as the ciphertext of the equal secret at the same place in old, so
-// that a program that registers an unchanged secret does not change the state file (state.md 5.6). It changes no value,
+// that a program that registers an unchanged secret does not change the state file ([state.md 5.6]). It changes no value,
 // only the stored ciphertexts, and is safe for concurrent use.
+//
+// [state.md 5.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#56-ciphertexts-that-stay
 func (m Map) ReuseCiphertexts(old Map) {
 	for k, v := range m.All() {
 		if o, ok := old.Get(k); ok {
@@ -484,7 +488,9 @@ func (m Map) HasSealed() bool { return anyInMap(m, Value.IsSealed) }
 func (m Map) HasSecrets() bool { return anyInMap(m, isSecret) }
 
 // DropUnknowns returns m without the top-level properties that are or contain unknowns: the form for programs that do
-// not accept partly known values (protocol.md 4.4).
+// not accept partly known values ([protocol.md 4.4]).
+//
+// [protocol.md 4.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#44-the-answer
 func (m Map) DropUnknowns() Map {
 	return m.filter(func(_ string, v Value) bool { return !v.HasUnknowns() })
 }

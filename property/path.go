@@ -7,8 +7,10 @@ import (
 	"strings"
 )
 
-// Path is the way to a value inside an object (state.md 2.9): a property name or an index for each level. Its text form
+// Path is the way to a value inside an object ([state.md 2.9]): a property name or an index for each level. Its text form
 // looks like JavaScript: a.b[0]["quoted key"], with "*" for every name or index.
+//
+// [state.md 2.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#29-paths
 type Path []Element
 
 // Element is one step of a [Path]: the name of a property, an array index, or the wildcard, which is the name "*".
@@ -149,7 +151,9 @@ func isBareName(s string) bool {
 func (p Path) With(e Element) Path { return append(p[:len(p):len(p)], e) }
 
 // Contains reports whether p is a prefix of q, where the wildcard in p stands for any name or index and an index only for
-// itself (steps.md 3.10).
+// itself ([steps.md 3.10]).
+//
+// [steps.md 3.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#310-replaceonchanges
 func (p Path) Contains(q Path) bool {
 	if len(q) < len(p) {
 		return false

@@ -1,11 +1,13 @@
 package property
 
-// Reset returns new with the value at p put back to the one in old: the meaning of one ignoreChanges path (steps.md
-// 3.4). It never creates levels in between and never changes the length of an array.
+// Reset returns new with the value at p put back to the one in old: the meaning of one ignoreChanges path
+// ([steps.md 3.4]). It never creates levels in between and never changes the length of an array.
 //
 // Secrets on the way are opened. A value that is inside a secret in old and would be outside of any in new becomes a
 // secret. ok is false when the path cannot be ignored because it adds or removes an element; the places that could be
 // reset are reset even then, and the others keep their new value.
+//
+// [steps.md 3.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#34-ignorechanges
 func Reset(p Path, old, new Map) (result Map, ok bool) {
 	r := resetting{}
 	v, ok := r.at(p, Of(old), Of(new))

@@ -2,7 +2,10 @@ package property
 
 import "strings"
 
-// The signature key marks an object as a special value; its text is the kind (protocol.md 2.1, state.md section 2).
+// The signature key marks an object as a special value; its text is the kind ([protocol.md 2.1], [state.md 2]).
+//
+// [protocol.md 2.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#21-encoding
+// [state.md 2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#2-values
 const (
 	SignatureKey = "4dabf18193072939515e22adb298388d"
 
@@ -74,5 +77,7 @@ func unknownFromSentinel(s string) (UnknownKind, bool) {
 }
 
 // IsInternalName reports whether a top-level property is internal to SDKs, such as "__defaults": stored and sent to
-// providers, but not shown to people or policies (protocol.md 2.1).
+// providers, but not shown to people or policies ([protocol.md 2.1]).
+//
+// [protocol.md 2.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#21-encoding
 func IsInternalName(name string) bool { return strings.HasPrefix(name, "__") }

@@ -13,8 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// DecodeState reads an object in the encoding of state files (state.md section 2). Empty data and null are the empty
+// DecodeState reads an object in the encoding of state files ([state.md 2]). Empty data and null are the empty
 // object. Errors are a [*ValueError] or a [*LimitError], which name the property, or a [*SyntaxError].
+//
+// [state.md 2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#2-values
 func DecodeState(ctx context.Context, data []byte, o StateDecodeOptions) (Map, error) {
 	if len(data) == 0 {
 		return Map{}, nil

@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// EncodeState returns m in the encoding of state files (state.md section 2): compact JSON with sorted keys.
+// EncodeState returns m in the encoding of state files ([state.md 2]): compact JSON with sorted keys.
+//
+// [state.md 2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#2-values
 func EncodeState(ctx context.Context, m Map, o StateOptions) (json.RawMessage, error) {
 	return AppendState(ctx, nil, m, o)
 }

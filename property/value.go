@@ -18,7 +18,9 @@ import (
 type Value struct{ v any }
 
 // Unknown stands for a value that is not known before an update is performed. Kind is the wire sentinel's element kind
-// ("" means string, the only one that senders normally need; protocol.md 2.2).
+// ("" means string, the only one that senders normally need; [protocol.md 2.2]).
+//
+// [protocol.md 2.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#22-unknowns
 type Unknown struct{ Kind UnknownKind }
 
 // UnknownKind names the element type of an [Unknown].
@@ -245,15 +247,20 @@ func (v Value) AsOutput() Output {
 func (v Value) kind() string { return nameOf(v.v) }
 
 // DowngradeOutputs returns v without output values at any depth: an unknown one becomes an unknown, a known one its
-// element, and a secret one is wrapped as a secret. Dependencies are lost; see [Value.OutputDependencies] (protocol.md
-// 2.3, steps.md 1.2 item 17).
+// element, and a secret one is wrapped as a secret. Dependencies are lost; see [Value.OutputDependencies]
+// ([protocol.md 2.3], [steps.md 1.2] item 17).
+//
+// [protocol.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#23-for-peers-that-understand-less
+// [steps.md 1.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#12-completing-a-request
 func (v Value) DowngradeOutputs() Value {
 	d, _ := downgradeOutputs(v)
 	return d
 }
 
 // LiftOutputs returns v with every secret and unknown, at any depth, as an output value: the form in which Construct,
-// Call and transforms receive properties (protocol.md 2.3). The element kind of an unknown is not kept.
+// Call and transforms receive properties ([protocol.md 2.3]). The element kind of an unknown is not kept.
+//
+// [protocol.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#23-for-peers-that-understand-less
 func (v Value) LiftOutputs() Value {
 	l, _ := liftOutputs(v)
 	return l
@@ -344,7 +351,9 @@ func (v Value) Unwrap() (inner Value, secretive bool) {
 }
 
 // StripSecretsAndOutputs returns v with every secret and output, at any depth, replaced by its element. An output that
-// is not known becomes an unknown (steps.md 3.8).
+// is not known becomes an unknown ([steps.md 3.8]).
+//
+// [steps.md 3.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#38-diff
 func (v Value) StripSecretsAndOutputs() Value {
 	s, _ := stripWrappers(v)
 	return s

@@ -12,7 +12,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// UnknownPolicy defines the treatment of unknowns on the wire (protocol.md 2.2).
+// UnknownPolicy defines the treatment of unknowns on the wire ([protocol.md 2.2]).
+//
+// [protocol.md 2.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#22-unknowns
 type UnknownPolicy uint8
 
 // The policies. The zero policy is the strict one.
@@ -26,7 +28,9 @@ const (
 	DropUnknowns
 )
 
-// OutputPolicy defines the treatment of outputs on the wire (protocol.md 2.3).
+// OutputPolicy defines the treatment of outputs on the wire ([protocol.md 2.3]).
+//
+// [protocol.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#23-for-peers-that-understand-less
 type OutputPolicy uint8
 
 // The policies.
@@ -39,8 +43,11 @@ const (
 	UpgradeOutputs
 )
 
-// WireOptions describe the abilities of the other side and the needs of a call (protocol.md 2.3, 2.5). The zero value is
+// WireOptions describe the abilities of the other side and the needs of a call ([protocol.md 2.3], [protocol.md 2.5]). The zero value is
 // the plain form: no unknowns, secrets unwrapped, references and outputs downgraded.
+//
+// [protocol.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#23-for-peers-that-understand-less
+// [protocol.md 2.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#25-what-is-sent-how
 type WireOptions struct {
 	// Name is the name of the whole value in errors; for [MarshalValue] the name of the property.
 	Name            string

@@ -17,9 +17,11 @@ import (
 )
 
 // UnmarshalStruct decodes s, which may be packed (see [PackStruct]); nil is the empty object. Errors are like those of
-// [MarshalStruct]. Outputs and other values that the options do not keep are downgraded (protocol.md 2.3).
+// [MarshalStruct]. Outputs and other values that the options do not keep are downgraded ([protocol.md 2.3]).
 //
 // The texts of the result share one string with all that is encoded.
+//
+// [protocol.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#23-for-peers-that-understand-less
 func UnmarshalStruct(s *structpb.Struct, o WireOptions) (Map, error) {
 	packed := s.ProtoReflect().GetUnknown()
 	var err error

@@ -9,9 +9,11 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// InitError reports that a resource exists but is not healthy: its fields are to be recorded (protocol.md 3.7). It is
+// InitError reports that a resource exists but is not healthy: its fields are to be recorded ([protocol.md 3.7]). It is
 // returned by Create, Update and Read. That of a Create must have the ID: without it the create has an uncertain
 // outcome.
+//
+// [protocol.md 3.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#37-partial-failure
 type InitError struct {
 	ID                  string
 	Properties          property.Map
@@ -31,7 +33,9 @@ func (e *InitError) Error() string {
 
 func (e *InitError) Unwrap() error { return e.Err }
 
-// AwaitError wraps the error of a Create or Update that a provider has begun and could not wait for. Nothing is to be recorded (protocol.md 3.7).
+// AwaitError wraps the error of a Create or Update that a provider has begun and could not wait for. Nothing is to be recorded ([protocol.md 3.7]).
+//
+// [protocol.md 3.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#37-partial-failure
 type AwaitError struct{ Err error }
 
 func (e *AwaitError) Error() string {
@@ -40,7 +44,9 @@ func (e *AwaitError) Error() string {
 
 func (e *AwaitError) Unwrap() error { return e.Err }
 
-// DiffUnavailableError reports that a provider cannot compare yet. It counts as a change without details (steps.md 3.8).
+// DiffUnavailableError reports that a provider cannot compare yet. It counts as a change without details ([steps.md 3.8]).
+//
+// [steps.md 3.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#38-diff
 type DiffUnavailableError struct{ Reason string }
 
 func (e *DiffUnavailableError) Error() string { return e.Reason }
@@ -49,13 +55,17 @@ func (e *DiffUnavailableError) Error() string { return e.Reason }
 var ErrUnsupported = errors.New("the provider does not support this")
 
 // ErrConfigurationUnknown is wrapped by the error of Construct on a provider whose configuration is not known in a
-// preview: the engine then registers the component itself (protocol.md 3.2).
+// preview: the engine then registers the component itself ([protocol.md 3.2]).
+//
+// [protocol.md 3.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#32-a-configuration-that-is-not-known
 var ErrConfigurationUnknown = errors.New("the provider's configuration is not known during the preview")
 
 // ErrUnserved is wrapped by the errors of [Deployment.MonitorAddress] and [Status.Token] if nothing serves the run to other processes.
 var ErrUnserved = errors.New("other processes cannot call the engine")
 
-// UncertainError wraps the error of an operation with an uncertain outcome: it may have taken effect (steps.md 9.3).
+// UncertainError wraps the error of an operation with an uncertain outcome: it may have taken effect ([steps.md 9.3]).
+//
+// [steps.md 9.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#93-failed-calls
 type UncertainError struct {
 	Err error
 	// Lost is true when the request reached the provider and its answer is missing: its process ended, the connection broke, the call was

@@ -9,7 +9,9 @@ import (
 )
 
 // Host finds and starts providers. Load may be called from many goroutines; each call starts an instance of its own,
-// which the caller closes (protocol.md 1.13: one process for each provider resource).
+// which the caller closes ([protocol.md 1.13]: one process for each provider resource).
+//
+// [protocol.md 1.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#113-end
 type Host interface {
 	Load(ctx context.Context, spec Spec) (Provider, error)
 }
@@ -99,7 +101,9 @@ func (s Spec) internal() map[string]property.Value {
 }
 
 // Parameterization makes a plugin serve another package: Plugin and PluginVersion name the plugin to start, and Value
-// is its parameter (protocol.md 1.12).
+// is its parameter ([protocol.md 1.12]).
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 type Parameterization struct {
 	Plugin, PluginVersion string
 	Value                 []byte

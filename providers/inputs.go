@@ -11,8 +11,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// The keys of a provider resource's inputs that belong to the engine (steps.md 1.7). Everything else is the package's
+// The keys of a provider resource's inputs that belong to the engine ([steps.md 1.7]). Everything else is the package's
 // configuration.
+//
+// [steps.md 1.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#17-provider-inputs
 const (
 	// VersionKey holds the version of the package. The provider sees it and must return it unchanged.
 	VersionKey = "version"
@@ -36,7 +38,9 @@ func (e *SpecError) Error() string {
 }
 
 // SpecFromInputs returns the spec in the inputs of a provider resource of type t. It reads the form that is written today
-// and the one of old states, which had no "__internal" (protocol.md 1.12). Errors are *[SpecError].
+// and the one of old states, which had no "__internal" ([protocol.md 1.12]). Errors are *[SpecError].
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 	r := inputReader{}
 	spec := Spec{Package: t.ProviderPackage(), Version: r.version(inputs, VersionKey, "")}
@@ -65,7 +69,9 @@ func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 }
 
 // Configuration returns the inputs of a provider resource in the form for providers and for its outputs: without
-// "__internal" (protocol.md 1.12).
+// "__internal" ([protocol.md 1.12]).
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 func Configuration(inputs property.Map) property.Map {
 	if _, ok := inputs.Get(InternalKey); !ok {
 		return inputs

@@ -10,9 +10,11 @@ import (
 
 // Provider manages the resources of one package with one configuration. A plugin process, a built-in provider and a Go
 // value in a test all implement it. Every method may be called from many goroutines at once; Check, Diff and the other
-// resource methods are called only after Configure has returned (protocol.md 3.1).
+// resource methods are called only after Configure has returned ([protocol.md 3.1]).
 //
 // Embed [Unimplemented] to write a provider that supports only some of the methods.
+//
+// [protocol.md 3.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#31-life
 type Provider interface {
 	// Package is the name of the package this provider serves.
 	Package() string
@@ -47,7 +49,9 @@ type Provider interface {
 	Close() error
 }
 
-// CheckRequest asks a provider to validate inputs (protocol.md 3.4).
+// CheckRequest asks a provider to validate inputs ([protocol.md 3.4]).
+//
+// [protocol.md 3.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#34-check
 type CheckRequest struct {
 	URN           urn.URN
 	Name          string
@@ -90,7 +94,9 @@ type CheckResponse struct {
 	AutonamingUnsupported bool
 }
 
-// DiffRequest is for comparing a resource with new inputs (protocol.md 3.5).
+// DiffRequest is for comparing a resource with new inputs ([protocol.md 3.5]).
+//
+// [protocol.md 3.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#35-diff
 type DiffRequest struct {
 	URN           urn.URN
 	Name          string
@@ -185,7 +191,9 @@ type DiffResponse struct {
 	DeleteBeforeReplace bool
 }
 
-// Replaces reports whether the answer requires a replacement (steps.md 3.8).
+// Replaces reports whether the answer requires a replacement ([steps.md 3.8]).
+//
+// [steps.md 3.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#38-diff
 func (d DiffResponse) Replaces() bool {
 	if len(d.ReplaceKeys) > 0 {
 		return true
@@ -198,7 +206,9 @@ func (d DiffResponse) Replaces() bool {
 	return false
 }
 
-// ConfigureRequest configures a provider instance (protocol.md 3.3).
+// ConfigureRequest configures a provider instance ([protocol.md 3.3]).
+//
+// [protocol.md 3.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#33-configuration
 type ConfigureRequest struct {
 	URN    urn.URN // of the provider resource
 	Name   string
@@ -225,7 +235,9 @@ type CreateResponse struct {
 	RefreshBeforeUpdate bool
 }
 
-// ReadRequest reads the current state of a resource (protocol.md 3.6).
+// ReadRequest reads the current state of a resource ([protocol.md 3.6]).
+//
+// [protocol.md 3.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#36-create-update-delete-read
 type ReadRequest struct {
 	URN      urn.URN
 	Name     string
@@ -259,7 +271,9 @@ func (r ReadResponse) Validate() error {
 	return nil
 }
 
-// ListRequest requests the resources of a type, whether or not the engine manages them (protocol.md 3.12).
+// ListRequest requests the resources of a type, whether or not the engine manages them ([protocol.md 3.12]).
+//
+// [protocol.md 3.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#312-other-calls
 type ListRequest struct {
 	Type  urn.Type
 	Query property.Map // the required properties of the resources, in the provider's own terms; may have unknowns
@@ -360,7 +374,9 @@ type CallResponse struct {
 	Failures           []CheckFailure
 }
 
-// ConstructRequest makes a provider construct a component (protocol.md 3.10).
+// ConstructRequest makes a provider construct a component ([protocol.md 3.10]).
+//
+// [protocol.md 3.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#310-construct
 type ConstructRequest struct {
 	Deployment              Deployment
 	Type                    urn.Type
@@ -395,8 +411,10 @@ type ConstructResponse struct {
 	OutputDependency map[string][]urn.URN
 }
 
-// ParameterizeRequest makes a plugin serve another package (protocol.md 1.12): the one that Name, Version and Value describe or,
+// ParameterizeRequest makes a plugin serve another package ([protocol.md 1.12]): the one that Name, Version and Value describe or,
 // if Args is not nil, the one that the plugin makes from these arguments of a user.
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 type ParameterizeRequest struct {
 	Name, Version string
 	Value         []byte

@@ -62,7 +62,7 @@ func newLimitWaits(report func(string, bool)) *limitWaits {
 	return w
 }
 
-// Registry owns the provider instances of one run. [Registry.Resources] is the provider of provider resources (steps.md 3.13):
+// Registry owns the provider instances of one run. [Registry.Resources] is the provider of provider resources ([steps.md 3.13]):
 // its Check starts a plugin, its Create, Update and [Registry.Same] configure it and make it available to [Registry.Lookup].
 //
 // Configuration happens in the background, so that many providers start at once: Create, Update, Same and Ensure return
@@ -70,6 +70,8 @@ func newLimitWaits(report func(string, bool)) *limitWaits {
 //
 // All methods may be called from many goroutines. For one URN the engine calls them in the order of that resource's
 // steps; Ensure and Lookup may come at any time.
+//
+// [steps.md 3.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#313-provider-resources
 type Registry struct {
 	host    Host
 	options RegistryOptions
@@ -151,7 +153,9 @@ func (r *Registry) find(ref urn.ProviderRef) (*instance, bool) {
 }
 
 // Alias records that the provider resource with URN old has the URN renamed in this run, so that recorded references with
-// the old name find it (steps.md 2.5).
+// the old name find it ([steps.md 2.5]).
+//
+// [steps.md 2.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#25-what-an-alias-changes
 func (r *Registry) Alias(old, renamed urn.URN) {
 	if old == renamed {
 		return
@@ -162,7 +166,9 @@ func (r *Registry) Alias(old, renamed urn.URN) {
 }
 
 // IsUnconfigured reports whether ref names a provider that is not configured because its configuration is unknown in
-// this preview (protocol.md 3.2). Construct on such a provider returns [ErrConfigurationUnknown].
+// this preview ([protocol.md 3.2]). Construct on such a provider returns [ErrConfigurationUnknown].
+//
+// [protocol.md 3.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#32-a-configuration-that-is-not-known
 func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -351,9 +357,11 @@ func (r *Registry) background(f func()) {
 func (r *Registry) Resources() Provider { return r.resources }
 
 // Same makes the provider of an unchanged provider resource available. inputs are those of the recorded state: a change
-// that the provider considers meaningless does not reach it (steps.md 3.13). The checked instance is used if there is
+// that the provider considers meaningless does not reach it ([steps.md 3.13]). The checked instance is used if there is
 // one. A reference that [Registry.Ensure] has already made available keeps its instance, which has the same
 // configuration.
+//
+// [steps.md 3.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#313-provider-resources
 func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs property.Map) error {
 	if i, ok := r.takeChecked(ref.URN); ok {
 		r.install(i, configuration{ref: ref, inputs: inputs}, false)
@@ -366,8 +374,10 @@ func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs propert
 }
 
 // Ensure returns the provider that ref names. If it is not there it is started and configured with the inputs of its
-// recorded state (steps.md 3.3). It never touches an instance that Check has started for the same URN (ORD-10), and
+// recorded state ([steps.md 3.3]). It never touches an instance that Check has started for the same URN (ORD-10), and
 // concurrent calls for one reference start one provider. A failure is not kept.
+//
+// [steps.md 3.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#33-which-provider
 func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
 	if p, ok := r.Lookup(ref); ok {
 		return p, nil
@@ -490,8 +500,10 @@ func aheadKey(spec Spec) string {
 }
 
 // Cancel asks every provider, all at once, to abort its work. Calls that wait for limits end with an error, without having been
-// made, and no later call waits. It returns when all have answered or ctx has ended; the engine gives it 30 seconds (protocol.md
-// 1.13). A provider without Cancel counts as having answered.
+// made, and no later call waits. It returns when all have answered or ctx has ended; the engine gives it 30 seconds
+// ([protocol.md 1.13]). A provider without Cancel counts as having answered.
+//
+// [protocol.md 1.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#113-end
 func (r *Registry) Cancel(ctx context.Context) error {
 	r.limits.waits.cancel(errNotAsked)
 	return r.onAll(func(i *instance) error {

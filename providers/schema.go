@@ -7,8 +7,10 @@ import (
 )
 
 // Schema returns the JSON schema of the package that spec describes. If extension is not nil, it returns that of the
-// extension of the package (protocol.md 1.12). A provider that has to be started is closed again; it is never configured.
+// extension of the package ([protocol.md 1.12]). A provider that has to be started is closed again; it is never configured.
 // The error wraps [ErrUnsupported] if the provider has no schema. The text need not be JSON: providers have bugs.
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 func Schema(ctx context.Context, host Host, spec Spec, extension *ParameterizeRequest) (string, error) {
 	spec.OnlySchema = true
 	p, err := host.Load(ctx, spec)

@@ -8,7 +8,11 @@ import (
 // Unimplemented is the base of a provider that supports only some of the methods: embed it. Every method returns an
 // error that wraps [ErrUnsupported] and names the method, except those whose absence has a meaning of its own:
 // CheckConfig accepts its inputs, DiffConfig leaves the comparison to the engine, there are no mappings, Configure, Cancel and
-// Close do nothing (protocol.md 3.3, 3.12, 1.13).
+// Close do nothing ([protocol.md 3.3], [protocol.md 3.12], [protocol.md 1.13]).
+//
+// [protocol.md 1.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#113-end
+// [protocol.md 3.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#312-other-calls
+// [protocol.md 3.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#33-configuration
 type Unimplemented struct {
 	// PackageName is the result of Package, and the name of the provider in error messages.
 	PackageName string

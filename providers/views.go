@@ -8,7 +8,9 @@ import (
 )
 
 // View is the state of a view: a state that a provider publishes below a resource that it manages, and that no program
-// registers (steps.md 9.9). The type and the name distinguish the views of one resource.
+// registers ([steps.md 9.9]). The type and the name distinguish the views of one resource.
+//
+// [steps.md 9.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#99-views
 type View struct {
 	Type urn.Type
 	Name string
@@ -22,7 +24,9 @@ type View struct {
 // ViewOp is the operation on a view.
 type ViewOp int
 
-// The kinds of view steps, with their numbers on the wire (protocol.md 3.13).
+// The kinds of view steps, with their numbers on the wire ([protocol.md 3.13]).
+//
+// [protocol.md 3.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#313-views
 const (
 	ViewSame ViewOp = iota + 1
 	ViewCreate
@@ -64,8 +68,10 @@ type ViewStep struct {
 	DetailedDiff map[string]PropertyDiff
 }
 
-// Status publishes the views of a resource during a call of Create, Read, Update or Delete (steps.md 9.9). It is nil
+// Status publishes the views of a resource during a call of Create, Read, Update or Delete ([steps.md 9.9]). It is nil
 // where views are not accepted. Its methods may be called from many goroutines.
+//
+// [steps.md 9.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#99-views
 type Status interface {
 	// Publish records steps of views, in this order, also in previews. It returns when they are durable. Publishing after
 	// the call has returned is an error, and so is an invalid step; in both cases no step is recorded.

@@ -9,7 +9,9 @@ import (
 	"strings"
 )
 
-// Project defines where a program is and how it is run (protocol.md 6.1).
+// Project defines where a program is and how it is run ([protocol.md 6.1]).
+//
+// [protocol.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#61-language-plugins
 type Project struct {
 	Runtime   string         // "nodejs", "go", "python", ...
 	Options   map[string]any // the options of the runtime from the project file
@@ -41,8 +43,10 @@ func (p Project) Option(name string) string {
 // projectFiles are the names of project files, in order of precedence.
 var projectFiles = [...]string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
 
-// FindProject returns the path of the project file of dir or of its nearest ancestor with one (state.md 6.1). The error wraps
+// FindProject returns the path of the project file of dir or of its nearest ancestor with one ([state.md 6.1]). The error wraps
 // [fs.ErrNotExist] if there is none.
+//
+// [state.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#61-project-file
 func FindProject(dir string) (string, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {

@@ -16,7 +16,9 @@ func joinNames(names []string) string {
 }
 
 // Analyzer judges resources before they are planned, and may rewrite their inputs; at the end it judges the stack
-// as a whole (steps.md 11). A policy pack is one. Its methods may be called from many goroutines.
+// as a whole ([steps.md 11]). A policy pack is one. Its methods may be called from many goroutines.
+//
+// [steps.md 11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#11-policies
 type Analyzer interface {
 	// Info describes the policies. It is the same for a whole run and makes no call.
 	Info() AnalyzerInfo
@@ -131,8 +133,10 @@ type Findings struct {
 	NotApplicable []string
 }
 
-// Enforced returns the violations that count, with their effective levels (steps.md 11.3): one that remains after remediation is at least
+// Enforced returns the violations that count, with their effective levels ([steps.md 11.3]): one that remains after remediation is at least
 // mandatory.
+//
+// [steps.md 11.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#113-levels
 func (f Findings) Enforced() []Violation {
 	var out []Violation
 	for _, v := range f.Violations {
@@ -157,7 +161,9 @@ type Violation struct {
 	URN      urn.URN // of a stack policy: the resource that violates it; "" is the stack
 }
 
-// EnforcementLevel is the effect of a violation (steps.md 11.3).
+// EnforcementLevel is the effect of a violation ([steps.md 11.3]).
+//
+// [steps.md 11.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#113-levels
 type EnforcementLevel int
 
 // The levels of enforcement, with their numbers on the wire.

@@ -9,8 +9,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Decision is one step that was decided on (steps.md 8): what is to be done to one resource, and why. It is immutable once it has
+// Decision is one step that was decided on ([steps.md 8]): what is to be done to one resource, and why. It is immutable once it has
 // been emitted. Its result is an [Outcome].
+//
+// [steps.md 8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#8-steps
 type Decision struct {
 	// StepInfo describes the step. New is the wanted state; the resulting state is in the outcome.
 	StepInfo

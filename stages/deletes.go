@@ -5,7 +5,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Deleting is a delete that has been decided on and has not begun (steps.md 5).
+// Deleting is a delete that has been decided on and has not begun ([steps.md 5]).
+//
+// [steps.md 5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#5-the-end-phase
 type Deleting struct {
 	// Op is [OpDelete] for an object that is no longer wanted and [OpDeleteReplaced] for the old object of a replacement.
 	// [OpDiscard] and [OpDiscardReplaced] remove states that were only read.

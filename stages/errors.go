@@ -10,11 +10,15 @@ import (
 )
 
 // ErrShutDown is wrapped by the errors of a [Monitor] after the run has stopped. Over gRPC it has the code Unavailable, which SDKs
-// take as "the engine went away" (protocol.md 4.14).
+// take as "the engine went away" ([protocol.md 4.14]).
+//
+// [protocol.md 4.14]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#414-errors
 var ErrShutDown = errors.New("resource monitor shut down")
 
 // ErrRegistrationFailed is the error for a failed or skipped registration of a program that does not understand results
-// (steps.md 1.3). Over gRPC it has the code Internal.
+// ([steps.md 1.3]). Over gRPC it has the code Internal.
+//
+// [steps.md 1.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#13-the-answer-to-the-program
 var ErrRegistrationFailed = errors.New("resource registration failed")
 
 // InvalidRequestError reports that a program sent something malformed. Over gRPC it has the code InvalidArgument.
@@ -122,7 +126,9 @@ func formerName(e *InterruptedCreateError) string {
 	return "it as " + string(e.Interrupted)
 }
 
-// PlanViolation reports that the plan does not allow a change to a resource (steps.md 12). The change has not been made.
+// PlanViolation reports that the plan does not allow a change to a resource ([steps.md 12]). The change has not been made.
+//
+// [steps.md 12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#12-update-plans
 type PlanViolation struct {
 	URN     urn.URN
 	Rule    string // the violated rule, in the words of steps.md 12.3 to 12.5

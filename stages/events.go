@@ -11,7 +11,9 @@ import (
 )
 
 // Event is something that happened during a run: one of the types below. Events are delivered one at a time, for one
-// URN in the order in which things happened (protocol.md 9.4).
+// URN in the order in which things happened ([protocol.md 9.4]).
+//
+// [protocol.md 9.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#94-order
 type Event interface{ isEvent() }
 
 // Prelude is the first event of a phase. Config values that are secret read "[secret]".
@@ -21,7 +23,9 @@ type Prelude struct {
 	Config    map[string]string
 }
 
-// StepInfo describes a step in events (protocol.md 9.2 "metadata"). Old and New are immutable.
+// StepInfo describes a step in events ([protocol.md 9.2] "metadata"). Old and New are immutable.
+//
+// [protocol.md 9.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#92-kinds
 type StepInfo struct {
 	Op           Op
 	URN          urn.URN
@@ -80,8 +84,10 @@ type StepDone struct {
 	Outputs bool
 }
 
-// StepFailed reports that a step has failed. Status is that of protocol.md 9.2: 0 nothing happened, 1 the resource exists but is
+// StepFailed reports that a step has failed. Status is that of [protocol.md 9.2]: 0 nothing happened, 1 the resource exists but is
 // not healthy, 2 the outcome is unknown.
+//
+// [protocol.md 9.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#92-kinds
 type StepFailed struct {
 	Step   StepInfo
 	Status int
@@ -110,8 +116,10 @@ type LimitWait struct {
 	Waiting bool
 }
 
-// DeletionWaves has the waves in which a preview would delete (steps.md 5.3). Only previews emit it: once for each
+// DeletionWaves has the waves in which a preview would delete ([steps.md 5.3]). Only previews emit it: once for each
 // delete-before-replace with dependents, and once for the deletes after the end of the program, if there are any.
+//
+// [steps.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#53-order
 type DeletionWaves struct {
 	// Root is the resource that is replaced, "" for the deletes after the end of the program.
 	Root urn.URN
@@ -230,7 +238,9 @@ func (PolicyRemediation) isEvent() {}
 
 func (PolicySummary) isEvent() {}
 
-// Op is the kind of a step (steps.md 8.1).
+// Op is the kind of a step ([steps.md 8.1]).
+//
+// [steps.md 8.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#81-kinds
 type Op string
 
 // The kinds of steps.
@@ -252,8 +262,10 @@ const (
 	OpImportReplacement    Op = "import-replacement"
 )
 
-// IsLogical reports whether steps of this kind are meaningful to users and counted (steps.md 8.1). For a refresh, the kind that it
+// IsLogical reports whether steps of this kind are meaningful to users and counted ([steps.md 8.1]). For a refresh, the kind that it
 // found counts.
+//
+// [steps.md 8.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#81-kinds
 func (o Op) IsLogical() bool {
 	switch o {
 	case OpSame, OpCreate, OpUpdate, OpDelete, OpReplace, OpRead, OpDiscard, OpImport:

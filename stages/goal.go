@@ -7,7 +7,9 @@ import (
 )
 
 // Goal is the desired state that one registration carries, complete: inheritance, transforms and the choice of a
-// provider are done (steps.md 1.1). It is immutable.
+// provider are done ([steps.md 1.1]). It is immutable.
+//
+// [steps.md 1.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#11-fields
 type Goal struct {
 	Type   urn.Type
 	Name   string

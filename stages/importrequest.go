@@ -10,7 +10,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ImportRequest names one object that is to be taken under management without a program (steps.md 4.4).
+// ImportRequest names one object that is to be taken under management without a program ([steps.md 4.4]).
+//
+// [steps.md 4.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#44-the-import-command
 type ImportRequest struct {
 	Type urn.Type
 	Name string
@@ -38,7 +40,9 @@ func (q ImportRequest) UsesProvider() bool {
 	return !q.Type.IsProvider() && (!q.Component || q.Remote)
 }
 
-// CheckImports returns all errors in the requests themselves (steps.md 4.4 "Pre-checks"), before anything is done.
+// CheckImports returns all errors in the requests themselves ([steps.md 4.4] "Pre-checks"), before anything is done.
+//
+// [steps.md 4.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#44-the-import-command
 func CheckImports(stack, project string, requests []ImportRequest) error {
 	var errs []error
 	seen := map[urn.URN]bool{}

@@ -216,7 +216,9 @@ func (r Registered) Subject() subject {
 	return subject{Parent: r.Goal.Parent, Typ: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases, Provider: r.Goal.Provider}
 }
 
-// ReadGoal is a resource that a program reads and does not manage (steps.md 4.1).
+// ReadGoal is a resource that a program reads and does not manage ([steps.md 4.1]).
+//
+// [steps.md 4.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#41-reads
 type ReadGoal struct {
 	Type                    urn.Type
 	Name                    string
@@ -384,7 +386,9 @@ func (l Located) Refuse(message string) error {
 	return &RefusedError{URN: l.URN, Message: message}
 }
 
-// NewState builds the state that a registration describes (steps.md 3.2). inputs are the checked ones.
+// NewState builds the state that a registration describes ([steps.md 3.2]). inputs are the checked ones.
+//
+// [steps.md 3.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#32-the-new-state
 func (l Located) NewState(inputs Checked) *state.Resource {
 	g := l.Goal
 	s := &state.Resource{
@@ -482,7 +486,9 @@ type Deletion struct {
 	Root int // number of the registration that the delete belongs to
 }
 
-// InterruptedCreate describes the interrupted creates of one URN (state.md 9.4 R-6).
+// InterruptedCreate describes the interrupted creates of one URN ([state.md 9.4] R-6).
+//
+// [state.md 9.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#94-promises
 type InterruptedCreate struct {
 	URN urn.URN
 	// Open is true if one of them may have made an object that is not recorded. Again is true if another object may be made.

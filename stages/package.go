@@ -32,5 +32,7 @@ func PackageOf(t urn.Type, inputs property.Map) (Package, error) {
 	return p, nil
 }
 
-// BuiltinPackage is the package that the engine itself provides (steps.md 10.5).
+// BuiltinPackage is the package that the engine itself provides ([steps.md 10.5]).
+//
+// [steps.md 10.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#105-the-package-pulumi
 const BuiltinPackage = "pulumi"

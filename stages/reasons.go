@@ -45,7 +45,9 @@ const (
 	ByNotYet     Decider = "unavailable" // the provider is not configured yet, so this preview cannot compare
 )
 
-// Order is why a replacement deletes first (steps.md 3.9).
+// Order is why a replacement deletes first ([steps.md 3.9]).
+//
+// [steps.md 3.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#39-replacement
 type Order string
 
 // The origins of the order of a replacement.
@@ -274,5 +276,7 @@ func shortened(names []string) []string {
 	return out
 }
 
-// InitErrorKey stands for the errors of an unhealthy resource among the names of properties (steps.md 3.10).
+// InitErrorKey stands for the errors of an unhealthy resource among the names of properties ([steps.md 3.10]).
+//
+// [steps.md 3.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#310-replaceonchanges
 const InitErrorKey = "#initerror"

@@ -55,7 +55,10 @@ type RunInfo struct {
 	Parallel         int
 }
 
-// Package is the plugin that serves a package (protocol.md 4.5, 4.9). The zero value of a field means "not given".
+// Package is the plugin that serves a package ([protocol.md 4.5], [protocol.md 4.9]). The zero value of a field means "not given".
+//
+// [protocol.md 4.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#45-providers
+// [protocol.md 4.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#49-registerpackage
 type Package struct {
 	Name             string // of the package, or of the plugin when there is a Parameterization
 	Version          string // semver without a leading "v"
@@ -111,13 +114,17 @@ func (p Package) Spec(pkg string) providers.Spec {
 	return s
 }
 
-// Parameterization makes one plugin serve another package (protocol.md 1.12).
+// Parameterization makes one plugin serve another package ([protocol.md 1.12]).
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 type Parameterization struct {
 	Name, Version string
 	Value         []byte
 }
 
-// Ref returns the reference to an extension in states: the same for the same content (state.md 1.10).
+// Ref returns the reference to an extension in states: the same for the same content ([state.md 1.10]).
+//
+// [state.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#110-snippets-and-extensions
 func (p Parameterization) Ref() string {
 	h := sha256.New()
 	h.Write([]byte(p.Name))
@@ -128,7 +135,9 @@ func (p Parameterization) Ref() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// RegisterRequest declares one resource: the fields of protocol.md 4.3. Nil pointers and empty values mean "not given".
+// RegisterRequest declares one resource: the fields of [protocol.md 4.3]. Nil pointers and empty values mean "not given".
+//
+// [protocol.md 4.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#43-registerresource
 type RegisterRequest struct {
 	Type   urn.Type
 	Name   string
@@ -197,14 +206,18 @@ type RegisterReply struct {
 // Result is how a registration ended. The numbers are those of the wire.
 type Result int
 
-// The results. Fail and Skip occur only with continue-on-error (steps.md 9.4).
+// The results. Fail and Skip occur only with continue-on-error ([steps.md 9.4]).
+//
+// [steps.md 9.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#94-failures
 const (
 	Success Result = iota
 	Fail
 	Skip
 )
 
-// ReadRequest is a request for a resource that the program does not manage (steps.md 4.1).
+// ReadRequest is a request for a resource that the program does not manage ([steps.md 4.1]).
+//
+// [steps.md 4.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#41-reads
 type ReadRequest struct {
 	Type                    urn.Type
 	Name                    string
@@ -237,7 +250,9 @@ type ExistsRequest struct {
 // provider is unknown.
 type ExistsReply struct{ Exists, Unknown bool }
 
-// InvokeRequest calls a function of a provider (protocol.md 4.6).
+// InvokeRequest calls a function of a provider ([protocol.md 4.6]).
+//
+// [protocol.md 4.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#46-invoke
 type InvokeRequest struct {
 	Token      string
 	Args       property.Map
@@ -260,7 +275,9 @@ type InvokeReply struct {
 // CheckFailure is one property that a provider refuses.
 type CheckFailure struct{ Property, Reason string }
 
-// CallRequest calls a method of a resource (protocol.md 4.7).
+// CallRequest calls a method of a resource ([protocol.md 4.7]).
+//
+// [protocol.md 4.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#47-call
 type CallRequest struct {
 	Token            string
 	Args             property.Map
@@ -281,7 +298,9 @@ type CallReply struct {
 	Failures           []CheckFailure
 }
 
-// LogMessage is a message for the user (protocol.md 5.1).
+// LogMessage is a message for the user ([protocol.md 5.1]).
+//
+// [protocol.md 5.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#51-engine
 type LogMessage struct {
 	Severity  Severity
 	Message   string
@@ -311,7 +330,9 @@ func (s Severity) String() string {
 	return [...]string{"debug", "info", "info#err", "warning", "error"}[s]
 }
 
-// Transform rewrites a registration before the engine uses it (protocol.md 4.10). It runs in the program.
+// Transform rewrites a registration before the engine uses it ([protocol.md 4.10]). It runs in the program.
+//
+// [protocol.md 4.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#410-transforms
 type Transform func(ctx context.Context, in TransformInput) (TransformInput, error)
 
 // TransformInput is the input and the result of a transform. Type, Name, Custom and Parent cannot be changed.
@@ -361,7 +382,9 @@ type InvokeTransformInput struct {
 	PluginChecksums   map[string][]byte
 }
 
-// Hook is a callback of the program around an operation on a resource (steps.md 9.6).
+// Hook is a callback of the program around an operation on a resource ([steps.md 9.6]).
+//
+// [steps.md 9.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#96-hooks
 type Hook struct {
 	Name         string
 	OnDryRun     bool
@@ -432,14 +455,18 @@ const (
 	Unresolved ResolutionOutcome = "unknown"    // it stays pending
 )
 
-// Autonamer names resources to which the program gives no name (steps.md 3.5).
+// Autonamer names resources to which the program gives no name ([steps.md 3.5]).
+//
+// [steps.md 3.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#35-check
 type Autonamer interface {
 	// Autoname returns nil if the configuration has no rule. random is false if the name has no random part, so that two objects of
 	// that name cannot exist at once.
 	Autoname(u urn.URN, seed []byte) (options *providers.Autonaming, random bool)
 }
 
-// Views receives the views that providers in other processes publish (steps.md 9.9).
+// Views receives the views that providers in other processes publish ([steps.md 9.9]).
+//
+// [steps.md 9.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#99-views
 type Views interface {
 	// PublishViews publishes under the token of a call that has not ended.
 	PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error

@@ -5,7 +5,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Targeting defines which resources an operation may touch (steps.md 6). The zero value selects everything.
+// Targeting defines which resources an operation may touch ([steps.md 6]). The zero value selects everything.
+//
+// [steps.md 6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#6-targets-and-excludes
 type Targeting struct {
 	// Targets are the only resources to touch; Excludes are those not to touch. At most one of the two is set.
 	Targets, Excludes *urn.PatternSet
@@ -31,5 +33,7 @@ func (t Targeting) Bind(among []urn.URN) (Targeting, error) {
 // IsPartial reports whether targets or excludes restrict the operation.
 func (t Targeting) IsPartial() bool { return t.Targets.IsConstrained() || t.Excludes.IsConstrained() }
 
-// IsImplicit reports whether a resource is part of every operation without making others part of it (steps.md 6.2).
+// IsImplicit reports whether a resource is part of every operation without making others part of it ([steps.md 6.2]).
+//
+// [steps.md 6.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#62-inclusion-of-registrations
 func IsImplicit(t urn.Type) bool { return t.IsProvider() || t == urn.RootStackType }

@@ -12,7 +12,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// AliasConflictError reports that two resources claim the same old URN (steps.md 2.6).
+// AliasConflictError reports that two resources claim the same old URN ([steps.md 2.6]).
+//
+// [steps.md 2.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#26-names-when-the-state-is-written
 type AliasConflictError struct {
 	Alias         urn.URN
 	First, Second urn.URN // in ascending order

@@ -23,14 +23,17 @@ type CheckpointOptions struct {
 	SkipIntegrity bool
 }
 
-// CheckpointRecorder is a [Recorder] that rewrites the whole checkpoint (state.md 3). Changes recorded during a write go
+// CheckpointRecorder is a [Recorder] that rewrites the whole checkpoint ([state.md 3]). Changes recorded during a write go
 // into the next one: each caller returns when a write that contains its record is done. A write that fails ends the
 // recording: every waiting and every later caller gets the error.
 //
 // A record is written even if the context of the call is cancelled meanwhile; only the values of contexts are used.
 //
 // A snapshot that fails [Verify] never replaces the checkpoint. It is set aside, its repaired form is written if there
-// is one, and the recording ends with the [*IntegrityError] (state.md 1.9).
+// is one, and the recording ends with the [*IntegrityError] ([state.md 1.9]).
+//
+// [state.md 1.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#19-metadata
+// [state.md 3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#3-from-steps-to-the-snapshot
 type CheckpointRecorder struct {
 	ledger  *Ledger
 	options CheckpointOptions
@@ -46,7 +49,9 @@ var _ Recorder = (*CheckpointRecorder)(nil)
 // ErrClosed is returned by a recorder that has been closed.
 var ErrClosed = errors.New("the recording of this run has ended")
 
-// NewCheckpointRecorder records into ledger. Even a run that changes nothing writes once, at Close (state.md 3.3).
+// NewCheckpointRecorder records into ledger. Even a run that changes nothing writes once, at Close ([state.md 3.3]).
+//
+// [state.md 3.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#33-what-may-be-written-later
 func NewCheckpointRecorder(ledger *Ledger, o CheckpointOptions) *CheckpointRecorder {
 	r := &CheckpointRecorder{ledger: ledger, options: o, elided: true}
 	r.group = commit.New(&r.mu)

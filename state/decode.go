@@ -63,9 +63,11 @@ type Checkpoint struct {
 	Latest  *Snapshot // nil for a stack that was never deployed
 }
 
-// DecodeCheckpoint reads a stack file of any version from 0 to 4 (state.md 1.1 to 1.16). Errors are a [*DecodeError];
+// DecodeCheckpoint reads a stack file of any version from 0 to 4 ([state.md 1.1] to 1.16). Errors are a [*DecodeError];
 // a file that needs unknown features is refused before anything else in it is read, with an
 // [*UnsupportedFeaturesError]. It does not check integrity: see [Verify].
+//
+// [state.md 1.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#11-envelope
 func DecodeCheckpoint(ctx context.Context, data []byte, o DecodeOptions) (*Checkpoint, error) {
 	env, err := readCheckpoint(data)
 	if err != nil {
@@ -82,7 +84,10 @@ func DecodeCheckpoint(ctx context.Context, data []byte, o DecodeOptions) (*Check
 	return c, nil
 }
 
-// DecodeExport reads what `stack export` prints: versions 1 to 4 (state.md 1.16, 7.6). Plaintext secrets are allowed.
+// DecodeExport reads what `stack export` prints: versions 1 to 4 ([state.md 1.16], [state.md 7.6]). Plaintext secrets are allowed.
+//
+// [state.md 1.16]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#116-old-versions
+// [state.md 7.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#76-stack-export-stack-import
 func DecodeExport(ctx context.Context, data []byte, o DecodeOptions) (*Snapshot, error) {
 	env, err := readEnvelope(data)
 	switch {

@@ -16,10 +16,12 @@ type DeleteOptions struct {
 }
 
 // Delete returns s without the targets, which are entries of it, and the removed entries: dependents before their
-// dependencies (state.md 7.10). Nothing is deleted in any cloud. If a remaining entry refers to a target, the error is a
+// dependencies ([state.md 7.10]). Nothing is deleted in any cloud. If a remaining entry refers to a target, the error is a
 // [*DependentsError]; for protected resources it is a [*ProtectedError]. s is not changed.
 //
 // If a URN has several copies, old copies depend on old copies and live ones on the live one, if there is one.
+//
+// [state.md 7.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#710-state
 func Delete(s *Snapshot, targets []*Resource, o DeleteOptions) (*Snapshot, []*Resource, error) {
 	gone, on := condemned(s.Resources, targets)
 	if len(on) > 0 && !o.Dependents {

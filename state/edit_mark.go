@@ -1,13 +1,17 @@
 package state
 
 // SetProtect returns s with the given entries protected or not, and the entries that this changed. s itself is returned
-// if nothing changed (state.md 7.10).
+// if nothing changed ([state.md 7.10]).
+//
+// [state.md 7.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#710-state
 func SetProtect(s *Snapshot, resources []*Resource, protect bool) (*Snapshot, []*Resource) {
 	return setFlag(s, resources, func(r *Resource) *bool { return &r.Protect }, protect)
 }
 
 // SetTaint returns s with the given entries marked for replacement by the next update or not, and the entries that this
-// changed. s itself is returned if nothing changed (steps.md 3.16).
+// changed. s itself is returned if nothing changed ([steps.md 3.16]).
+//
+// [steps.md 3.16]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#316-leftovers-of-earlier-runs
 func SetTaint(s *Snapshot, resources []*Resource, taint bool) (*Snapshot, []*Resource) {
 	return setFlag(s, resources, func(r *Resource) *bool { return &r.Taint }, taint)
 }

@@ -18,7 +18,9 @@ type MoveOptions struct {
 	Stack, Project string // of the destination
 }
 
-// Movement is the result of a move between two states (state.md 7.10). The two original snapshots are not changed.
+// Movement is the result of a move between two states ([state.md 7.10]). The two original snapshots are not changed.
+//
+// [state.md 7.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#710-state
 type Movement struct {
 	Source, Dest *Snapshot
 	Moved        []Moved            // the entries that leave the source, in its order

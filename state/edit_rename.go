@@ -21,8 +21,10 @@ func (e *NameTakenError) Error() string {
 
 // Rename returns s with another name in the URN of r, an entry of it, and in everything that refers to that URN:
 // dependencies, parents, provider references, pending operations, snippets, and resource references in properties that
-// are not sealed (state.md 7.10). Names of children do not change: a URN has the types of its ancestors, not their
+// are not sealed ([state.md 7.10]). Names of children do not change: a URN has the types of its ancestors, not their
 // names. s is not changed. Errors are an [*NameTakenError], a [*CopiesError], or explain why the name is not valid.
+//
+// [state.md 7.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#710-state
 func Rename(s *Snapshot, r *Resource, name string) (*Snapshot, error) {
 	old, now := r.URN, r.URN.Renamed(name)
 	switch {

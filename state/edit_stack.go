@@ -2,8 +2,10 @@ package state
 
 import "github.com/sluice-iac/sluice/urn"
 
-// RenameStack returns s with another stack and project in all its URNs that have the old ones (state.md 7.7), and the root
+// RenameStack returns s with another stack and project in all its URNs that have the old ones ([state.md 7.7]), and the root
 // stack named after the new ones. s is not changed.
+//
+// [state.md 7.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#77-stack-rename
 func RenameStack(s *Snapshot, fromStack, fromProject, toStack, toProject string) (*Snapshot, error) {
 	names := renames{}
 	add := func(u urn.URN) {

@@ -13,7 +13,9 @@ import (
 )
 
 // EditText returns s in the form for editing: the deployment as JSON, indented by 2 spaces, with its present ciphertexts
-// (state.md 7.10). s must have been read with sealed secrets, or with those of its own provider.
+// ([state.md 7.10]). s must have been read with sealed secrets, or with those of its own provider.
+//
+// [state.md 7.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#710-state
 func EditText(ctx context.Context, s *Snapshot) ([]byte, error) {
 	return editText(ctx, s, unexpected{})
 }

@@ -31,9 +31,11 @@ type EncoderOptions struct {
 	Masked bool
 }
 
-// Encoder writes snapshots in the file format of state.md section 1. It caches the encoding of each resource it has
+// Encoder writes snapshots in the file format of [state.md 1]. It caches the encoding of each resource it has
 // written, by pointer, until a snapshot no longer has the resource: writing a snapshot again costs a copy of the
 // unchanged parts. It may be used from many goroutines; one at a time writes.
+//
+// [state.md 1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#1-checkpoints
 type Encoder struct {
 	options EncoderOptions
 
@@ -72,9 +74,13 @@ func (e *Encoder) Resource(ctx context.Context, r *Resource, keep bool) ([]byte,
 	return text, nil
 }
 
-// Checkpoint returns the content of a stack file: compact JSON, version 3, or 4 with the features in use (state.md
-// 1.1, 1.2, 1.17). stack is the fully qualified name. A nil snapshot writes a stack that was never deployed.
+// Checkpoint returns the content of a stack file: compact JSON, version 3, or 4 with the features in use
+// ([state.md 1.1], [state.md 1.2], [state.md 1.17]). stack is the fully qualified name. A nil snapshot writes a stack that was never deployed.
 // Any integrity error recorded in the metadata is left out: only a snapshot that passes [Verify] may be written.
+//
+// [state.md 1.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#11-envelope
+// [state.md 1.17]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#117-bytes
+// [state.md 1.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#12-version
 func (e *Encoder) Checkpoint(ctx context.Context, stack string, s *Snapshot) ([]byte, error) {
 	if s == nil {
 		s = &Snapshot{}
@@ -94,7 +100,10 @@ func (e *Encoder) Checkpoint(ctx context.Context, stack string, s *Snapshot) ([]
 }
 
 // Deployment returns the content of an export: the deployment in its envelope, indented by 4 spaces and ending in a
-// newline (state.md 1.1, 7.6).
+// newline ([state.md 1.1], [state.md 7.6]).
+//
+// [state.md 1.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#11-envelope
+// [state.md 7.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#76-stack-export-stack-import
 func (e *Encoder) Deployment(ctx context.Context, s *Snapshot) ([]byte, error) {
 	parts, features, err := e.parts(ctx, s)
 	if err != nil {

@@ -167,8 +167,10 @@ func appendList[S ~string, L ~[]S](b []byte, ss L) []byte {
 }
 
 // EncodePlan returns the content of a plan file: one JSON document without an envelope, indented by 4 spaces and ending in
-// a newline (steps.md 12.1). Secrets are encrypted as in states, unknown values have their own mark. Equal plans have
+// a newline ([steps.md 12.1]). Secrets are encrypted as in states, unknown values have their own mark. Equal plans have
 // equal texts, except for new ciphertexts.
+//
+// [steps.md 12.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#121-the-file
 func EncodePlan(ctx context.Context, p *Plan, o EncoderOptions) ([]byte, error) {
 	b := appendManifest([]byte(`{"manifest":`), p.Manifest)
 	if len(p.Config) > 0 {

@@ -10,8 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Feature names something in a deployment that a reader has to support (state.md 1.3). A deployment that uses one has
+// Feature names something in a deployment that a reader has to support ([state.md 1.3]). A deployment that uses one has
 // version 4.
+//
+// [state.md 1.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#13-features
 type Feature string
 
 // The features, in ascending order of their names.
@@ -72,7 +74,9 @@ func Features(s *Snapshot) []Feature {
 }
 
 // CheckMutable returns an [*UnsupportedFeaturesError] for a snapshot that an update must not change: nothing declares what snippets have made, so
-// it would be deleted (state.md 1.3). Refreshes and destroys, and edits that only move or drop entries, are allowed. A nil snapshot may be changed.
+// it would be deleted ([state.md 1.3]). Refreshes and destroys, and edits that only move or drop entries, are allowed. A nil snapshot may be changed.
+//
+// [state.md 1.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#13-features
 func CheckMutable(s *Snapshot) error {
 	if s == nil {
 		return nil

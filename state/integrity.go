@@ -13,7 +13,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Rule names one of the integrity rules of state.md 1.14.
+// Rule names one of the integrity rules of [state.md 1.14].
+//
+// [state.md 1.14]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#114-integrity
 type Rule string
 
 // The integrity rules, in the order in which they are checked.
@@ -31,7 +33,10 @@ const (
 	RuleSnippets             Rule = "I-11"
 )
 
-// IntegrityError reports which rule a snapshot breaks and where (state.md 1.14, steps.md 13).
+// IntegrityError reports which rule a snapshot breaks and where ([state.md 1.14], [steps.md 13]).
+//
+// [state.md 1.14]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#114-integrity
+// [steps.md 13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#13-integrity-of-the-snapshot
 type IntegrityError struct {
 	Rule    Rule
 	Index   int     // of the resource or snippet in its list; -1 for the manifest
@@ -48,7 +53,9 @@ func (e *IntegrityError) Error() string {
 
 func (e *IntegrityError) Unwrap() error { return e.Err }
 
-// Magic returns the manifest's magic for a version, which [Verify] compares (state.md 1.5).
+// Magic returns the manifest's magic for a version, which [Verify] compares ([state.md 1.5]).
+//
+// [state.md 1.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#15-manifest
 func Magic(version string) string {
 	if version == "" {
 		return ""
@@ -57,9 +64,11 @@ func Magic(version string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Verify checks the integrity rules of state.md 1.14 in their order, resource by resource, and returns an
+// Verify checks the integrity rules of [state.md 1.14] in their order, resource by resource, and returns an
 // [*IntegrityError] for the first one that is broken. A nil snapshot is valid. It costs one pass over resources and
 // references, and does not look at pending operations.
+//
+// [state.md 1.14]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#114-integrity
 func Verify(s *Snapshot) error {
 	if s == nil {
 		return nil

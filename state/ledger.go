@@ -26,11 +26,13 @@ type LedgerOptions struct {
 	SecretsProvider *SecretsProvider
 }
 
-// Ledger merges the changes of a run into its base (state.md 3.1 to 3.5). Recording a change costs its length; making a
+// Ledger merges the changes of a run into its base ([state.md 3.1] to 3.5). Recording a change costs its length; making a
 // snapshot costs a pass over resources and references. Entries are distinguished by pointer. Its methods may be called
 // from many goroutines.
 //
 // The snapshot depends on the set of changes recorded, not on the order in which independent ones came in.
+//
+// [state.md 3.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#31-the-ledger
 type Ledger struct {
 	options LedgerOptions
 

@@ -2,7 +2,9 @@ package state
 
 import "time"
 
-// Manifest records which tool wrote a snapshot and when (state.md 1.5).
+// Manifest records which tool wrote a snapshot and when ([state.md 1.5]).
+//
+// [state.md 1.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#15-manifest
 type Manifest struct {
 	Time    time.Time
 	Magic   string

@@ -7,13 +7,16 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Migrate brings a base written by an old engine up to date (steps.md 2.7, state.md 3.6). Custom resources without a
+// Migrate brings a base written by an old engine up to date ([steps.md 2.7], [state.md 3.6]). Custom resources without a
 // provider get the default provider of their package. It is put before everything else, with the result of
 // defaultInputs for the package and with the version that the manifest names. Providers with inputs but no outputs get
 // outputs.
 //
 // newID gives the IDs of new providers. It returns base itself and false when there is nothing to do; otherwise the
 // caller records the new base (see [Recorder].Rebase) before anything else happens.
+//
+// [state.md 3.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#36-migration
+// [steps.md 2.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#27-loading-the-base
 func Migrate(base *Snapshot, defaultInputs func(pkg string) property.Map, newID func() string) (*Snapshot, bool) {
 	if base == nil {
 		return nil, false

@@ -8,9 +8,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// MustWrite reports whether a same step that turns old into new has to be written at once (state.md 3.3, steps.md 9.10
+// MustWrite reports whether a same step that turns old into new has to be written at once ([state.md 3.3], [steps.md 9.10]
 // rule 4). Fields that are not compared here (source positions, init errors, ignoreChanges and the like) may wait for
 // the next write. If old is nil, new must be written.
+//
+// [state.md 3.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#33-what-may-be-written-later
+// [steps.md 9.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#910-recording
 func MustWrite(old, new *Resource) bool {
 	if old == nil || new == nil {
 		return true

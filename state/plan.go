@@ -7,8 +7,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Plan has the predictions of a preview, resource by resource, as the limits for an update that is held to it (steps.md
-// 12). A plan that has been handed out is immutable.
+// Plan has the predictions of a preview, resource by resource, as the limits for an update that is held to it
+// ([steps.md 12]). A plan that has been handed out is immutable.
+//
+// [steps.md 12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#12-update-plans
 type Plan struct {
 	Manifest Manifest // which tool made the plan, and when
 	// Config is the configuration that the preview used, in the form of stack files: "namespace:name" to a text, a
@@ -32,7 +34,9 @@ type PlannedResource struct {
 	Seed []byte
 }
 
-// PlannedGoal is the part of a registration's goal (steps.md 1.1) to which plans hold programs.
+// PlannedGoal is the part of a registration's goal ([steps.md 1.1]) to which plans hold programs.
+//
+// [steps.md 1.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#11-fields
 type PlannedGoal struct {
 	Type                    urn.Type
 	Name                    string

@@ -24,9 +24,11 @@ type PlanDecodeOptions struct {
 	Crypter   string             // the Decrypter's identity, see [SecretsProvider.Identity]
 }
 
-// DecodePlan reads a plan file (steps.md 12.1). Errors are a [*DecodeError]. Unknown members of resources and goals are
+// DecodePlan reads a plan file ([steps.md 12.1]). Errors are a [*DecodeError]. Unknown members of resources and goals are
 // ignored, as they have no effect in this version; unknown members of the document itself are errors, since it may not
 // be a plan at all.
+//
+// [steps.md 12.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#121-the-file
 func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, error) {
 	p := &Plan{Resources: map[urn.URN]*PlannedResource{}}
 	read := planReader{crypt: property.StateDecodeOptions{Decrypter: planDecrypter{o.Decrypter}, Crypter: o.Crypter}}

@@ -21,9 +21,11 @@ type Store interface {
 }
 
 // Recorder keeps the record of one run. It gets operations before they begin and after they end, and each is
-// durable when the method returns (steps.md 9.10). Its methods may be called from many goroutines.
+// durable when the method returns ([steps.md 9.10]). Its methods may be called from many goroutines.
 //
 // A file backend that rewrites the checkpoint and a journal are both Recorders.
+//
+// [steps.md 9.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#910-recording
 type Recorder interface {
 	// Begin records that an operation is about to start. The operation appears among the pending ones until its End.
 	Begin(ctx context.Context, op Pending) error
@@ -37,7 +39,9 @@ type Recorder interface {
 	Close(ctx context.Context) error
 }
 
-// Pending is an operation that has begun and not ended (state.md 1.8).
+// Pending is an operation that has begun and not ended ([state.md 1.8]).
+//
+// [state.md 1.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#18-pending-operations
 type Pending struct {
 	Type     PendingType
 	Resource *Resource
@@ -87,8 +91,10 @@ const (
 	Importing PendingType = "importing"
 )
 
-// Change is the change of the snapshot by a finished step (state.md 3.2). Resources are identified by pointer. An empty
+// Change is the change of the snapshot by a finished step ([state.md 3.2]). Resources are identified by pointer. An empty
 // change with only Begun set is a failure that changed nothing.
+//
+// [state.md 3.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#32-effects-of-steps
 type Change struct {
 	Begun *Resource // the Resource of the Pending that ends, nil if none
 	Add   *Resource // appended
@@ -108,7 +114,9 @@ type Change struct {
 // Replacement puts New in the place of Old.
 type Replacement struct{ Old, New *Resource }
 
-// Snapshot is the recorded state of a stack: one deployment (state.md 1.4).
+// Snapshot is the recorded state of a stack: one deployment ([state.md 1.4]).
+//
+// [state.md 1.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#14-deployment
 type Snapshot struct {
 	Manifest        Manifest
 	SecretsProvider *SecretsProvider
@@ -161,7 +169,9 @@ func (s *Snapshot) Origin() string {
 	return s.origin.digest
 }
 
-// SecretsProvider describes how the secrets of a snapshot are encrypted (state.md 5.1).
+// SecretsProvider describes how the secrets of a snapshot are encrypted ([state.md 5.1]).
+//
+// [state.md 5.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#51-where-the-parameters-are
 type SecretsProvider struct {
 	Type  string
 	State json.RawMessage

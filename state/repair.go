@@ -7,12 +7,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Repair returns a snapshot that passes [Verify]: it orders the resources and drops dangling references (state.md 1.15). A
+// Repair returns a snapshot that passes [Verify]: it orders the resources and drops dangling references ([state.md 1.15]). A
 // resource whose parent is missing becomes a root resource under a new URN, and references to it follow. If that is not
 // possible it returns an error and no snapshot: a [*ReferenceCycleError], or the [*IntegrityError] that remains. s is not
 // changed; a valid s is returned as it is.
 //
 // A magic that does not match is not repaired here: the writer of the next checkpoint sets a new one.
+//
+// [state.md 1.15]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#115-repair
 func Repair(s *Snapshot) (*Snapshot, error) {
 	out, _, err := repair(s)
 	return out, err

@@ -10,9 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Resource is the recorded state of one resource (state.md 1.6). A Resource that has been published (put into a
+// Resource is the recorded state of one resource ([state.md 1.6]). A Resource that has been published (put into a
 // snapshot, an item or an event) is immutable: change a [Resource.Clone] instead. Two resources are the same entry of
 // a snapshot if and only if their pointers are equal: during a replacement one URN has two entries.
+//
+// [state.md 1.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#16-resource
 type Resource struct {
 	URN    urn.URN
 	Type   urn.Type
@@ -100,9 +102,11 @@ func (r *Resource) upgrade() {
 	}
 }
 
-// References returns all references of r (steps.md 0.1, "all dependencies"): its provider, its parent, its dependencies,
+// References returns all references of r ([steps.md 0.1], "all dependencies"): its provider, its parent, its dependencies,
 // those of its properties by the properties' names, the resource that it is deleted with, and those that it is replaced
 // with. A provider reference that cannot be read is left out.
+//
+// [steps.md 0.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#01-entities
 func (r *Resource) References() iter.Seq[Reference] {
 	return func(yield func(Reference) bool) {
 		if r.Provider != "" {

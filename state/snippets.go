@@ -7,7 +7,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Snippet is a part of a program that a state keeps (state.md 1.10). The resources that it has made have its UUID.
+// Snippet is a part of a program that a state keeps ([state.md 1.10]). The resources that it has made have its UUID.
+//
+// [state.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#110-snippets-and-extensions
 type Snippet struct {
 	UUID string   `json:"uuid"`
 	Name string   `json:"name"`

@@ -8,7 +8,9 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Summary is the information about a stack in a list (state.md 7.4).
+// Summary is the information about a stack in a list ([state.md 7.4]).
+//
+// [state.md 7.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#74-stack-ls
 type Summary struct {
 	Deployed  bool      // the stack has had a deployment
 	Time      time.Time // of the last write by an engine
@@ -47,7 +49,9 @@ func openCheckpoint(data []byte, name string) (*deployment, *envelope, error) {
 }
 
 // DecodeOutputs returns the outputs of the stack in a checkpoint: those of its root resource, which is the only one
-// decoded; integrity is not checked (state.md 7.8, 8). They are empty for a stack without a root resource.
+// decoded; integrity is not checked ([state.md 7.8], 8). They are empty for a stack without a root resource.
+//
+// [state.md 7.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#78-stack-output
 func DecodeOutputs(ctx context.Context, data []byte, o DecodeOptions) (property.Map, error) {
 	d, env, err := openCheckpoint(data, o.Name)
 	if err != nil || d == nil {
@@ -69,7 +73,9 @@ func DecodeOutputs(ctx context.Context, data []byte, o DecodeOptions) (property.
 }
 
 // ReexportCheckpoint returns the export of a checkpoint as it is stored: its bytes, indented in the envelope of an
-// export (state.md 7.6). It decodes no resource, so that a damaged state can be exported and edited.
+// export ([state.md 7.6]). It decodes no resource, so that a damaged state can be exported and edited.
+//
+// [state.md 7.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#76-stack-export-stack-import
 func ReexportCheckpoint(data []byte, name string) ([]byte, error) {
 	env, err := readCheckpoint(data)
 	if err != nil {

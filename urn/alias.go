@@ -3,7 +3,9 @@ package urn
 import "strings"
 
 // Alias names a URN that a resource may have had before: either a whole URN, or a specification whose empty fields
-// mean "the same as now" (steps.md 2.3).
+// mean "the same as now" ([steps.md 2.3]).
+//
+// [steps.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#23-the-list-of-aliases
 type Alias struct {
 	URN      URN
 	Name     string
@@ -29,11 +31,13 @@ func (s Subject) URN() URN {
 }
 
 // ExpandAliases returns the URNs under which the recorded state of s may be found, in the order in which they are to
-// be tried and without repetition (steps.md 2.3). The subject's own URN is tried before this list and is in it only
+// be tried and without repetition ([steps.md 2.3]). The subject's own URN is tried before this list and is in it only
 // if an alias names it.
 //
 // matchedAlias returns the old URN that an earlier resource of this run took its state from. Only that alias of a
 // parent is inherited, never the others that the parent listed. matchedAlias may be nil when nothing matched yet.
+//
+// [steps.md 2.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#23-the-list-of-aliases
 func ExpandAliases(s Subject, aliases []Alias, matchedAlias func(URN) (URN, bool)) []URN {
 	if matchedAlias == nil {
 		matchedAlias = func(URN) (URN, bool) { return "", false }

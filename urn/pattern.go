@@ -9,9 +9,11 @@ import (
 	"strings"
 )
 
-// Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob (steps.md 6.1). In a glob "**" matches any
+// Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob ([steps.md 6.1]). In a glob "**" matches any
 // text, and a single "*" any text without ":"; everything else matches itself, and the whole URN has to match. The zero Pattern matches only the
 // empty URN.
+//
+// [steps.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#61-sets
 type Pattern struct {
 	text string
 	re   *regexp.Regexp // nil unless the pattern is a glob
@@ -60,10 +62,12 @@ func (p Pattern) Match(u URN) bool {
 // String returns the text that p was compiled from.
 func (p Pattern) String() string { return p.text }
 
-// PatternSet is a set of patterns in which the empty set means "no constraint" and contains every URN (steps.md 6.1).
+// PatternSet is a set of patterns in which the empty set means "no constraint" and contains every URN ([steps.md 6.1]).
 // Literals cost one hash lookup; names and globs are tried one after the other. The zero value is unconstrained.
 //
 // A PatternSet may be read by many goroutines, as long as none calls [PatternSet.Add].
+//
+// [steps.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#61-sets
 type PatternSet struct {
 	literals map[URN]struct{}
 	names    []Pattern

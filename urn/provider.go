@@ -6,7 +6,9 @@ import (
 )
 
 // UnknownID is the ID of a resource that has not been created yet, as it occurs in provider references and on the wire
-// (protocol.md 2.2).
+// ([protocol.md 2.2]).
+//
+// [protocol.md 2.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#22-unknowns
 const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 const (
@@ -14,8 +16,11 @@ const (
 	deniedID   = "denydefaultprovider"
 )
 
-// ProviderRef names one provider resource together with its ID: "<URN>::<ID>" (protocol.md 0.3, state.md 1.13). The
+// ProviderRef names one provider resource together with its ID: "<URN>::<ID>" ([protocol.md 0.3], [state.md 1.13]). The
 // zero value means "no provider".
+//
+// [protocol.md 0.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#03-names
+// [state.md 1.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#113-provider-references
 type ProviderRef struct {
 	URN URN
 	ID  string
@@ -54,7 +59,9 @@ func (p ProviderRef) IsKnown() bool { return p.ID != "" && p.ID != UnknownID }
 func (p ProviderRef) Package() string { return p.URN.Type().ProviderPackage() }
 
 // DeniedRef is the reference that resources get when the default provider of their package is switched off
-// (protocol.md 4.5).
+// ([protocol.md 4.5]).
+//
+// [protocol.md 4.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#45-providers
 func DeniedRef(pkg string) ProviderRef { return ProviderRef{URN: deniedStem + URN(pkg), ID: deniedID} }
 
 // Denied returns the package of a reference made by [DeniedRef]. ok is false for every other reference.

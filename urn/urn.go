@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// URN is the unique name of a resource within a stack (steps.md 2.1):
+// URN is the unique name of a resource within a stack ([steps.md 2.1]):
 //
 //	urn:pulumi:<stack>::<project>::[<qualified type of parent>$]<type>::<name>
 //
 // The zero value means "no resource". A URN that came from outside must pass [Parse] before its parts are used; the
 // accessors of an invalid URN return empty strings and never panic.
+//
+// [steps.md 2.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#21-form
 type URN string
 
 // Type is a type token such as "aws:s3/bucket:Bucket", or a qualified one: the tokens of all ancestors and the
@@ -238,7 +240,9 @@ func Called(list []URN, text string) []URN {
 }
 
 // RootStack returns the URN of the root component of a stack. It has no parent and is named "<project>-<stack>"
-// (steps.md 2.1).
+// ([steps.md 2.1]).
+//
+// [steps.md 2.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#21-form
 func RootStack(stack, project string) URN {
 	return New(stack, project, "", RootStackType, project+"-"+stack)
 }
@@ -246,7 +250,9 @@ func RootStack(stack, project string) URN {
 // IsRootStack reports whether u names the root component of a stack.
 func (u URN) IsRootStack() bool { return u.QualifiedType() == RootStackType }
 
-// IsDefaultProvider reports whether u names a provider that the engine makes. Its name shows it (steps.md 1.6).
+// IsDefaultProvider reports whether u names a provider that the engine makes. Its name shows it ([steps.md 1.6]).
+//
+// [steps.md 1.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#16-default-providers
 func (u URN) IsDefaultProvider() bool {
 	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }
@@ -258,7 +264,10 @@ func (u URN) Child(typ Type, name string) URN {
 }
 
 // Under returns u as a child of parent: stack, project, own type and name stay, the qualified type is derived anew
-// (steps.md 2.6, state.md 3.5). An empty parent makes u a resource without one. An invalid u stays as it is.
+// ([steps.md 2.6], [state.md 3.5]). An empty parent makes u a resource without one. An invalid u stays as it is.
+//
+// [state.md 3.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#35-aliases
+// [steps.md 2.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#26-names-when-the-state-is-written
 func (u URN) Under(parent URN) URN {
 	p, ok := u.split()
 	if !ok {

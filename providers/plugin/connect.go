@@ -18,7 +18,9 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// MaxMessageSize is the largest gRPC message in bytes that the engine sends and accepts (protocol.md 1.1).
+// MaxMessageSize is the largest gRPC message in bytes that the engine sends and accepts ([protocol.md 1.1]).
+//
+// [protocol.md 1.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#11-connections
 const MaxMessageSize = 400 << 20
 
 const (

@@ -24,7 +24,9 @@ import (
 // Kind is the kind of a plugin, as it occurs in the names of executables.
 type Kind string
 
-// The kinds of plugins (protocol.md 1.2).
+// The kinds of plugins ([protocol.md 1.2]).
+//
+// [protocol.md 1.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#12-kinds-and-executables
 const (
 	Resource  Kind = "resource"
 	Language  Kind = "language"
@@ -48,7 +50,9 @@ type ProjectPlugin struct {
 	DownloadURL string // "git://..."
 }
 
-// Finder finds the executables of plugins (protocol.md 1.3). It only reads, and may be used from many goroutines.
+// Finder finds the executables of plugins ([protocol.md 1.3]). It only reads, and may be used from many goroutines.
+//
+// [protocol.md 1.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#13-where-plugins-are-found
 type Finder struct {
 	// Project are the plugins of the project; they take precedence over everything else.
 	Project []ProjectPlugin
@@ -135,7 +139,9 @@ func (e *MissingError) Advice() []advice.Advice {
 	}}}
 }
 
-// LanguageHostedError reports that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
+// LanguageHostedError reports that a plugin is a program for a language plugin rather than an executable ([protocol.md 1.10]).
+//
+// [protocol.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#110-plugins-in-a-language
 type LanguageHostedError struct {
 	Name, Directory string
 	Source          Source
@@ -224,8 +230,10 @@ func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) 
 	return located(file, FromProject), true, nil
 }
 
-// Manifest returns the name of the file that makes a folder a plugin of a kind in source form (protocol.md 1.10); "" for language
+// Manifest returns the name of the file that makes a folder a plugin of a kind in source form ([protocol.md 1.10]); "" for language
 // plugins, which must be executables: they run the others.
+//
+// [protocol.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#110-plugins-in-a-language
 func Manifest(k Kind) string {
 	switch k {
 	case Language:

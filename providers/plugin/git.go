@@ -16,7 +16,9 @@ import (
 // GitScheme is the beginning of the download URLs of plugins that are in git repositories.
 const GitScheme = "git://"
 
-// GitSource is a folder of a git repository with a plugin in source form (protocol.md 1.4).
+// GitSource is a folder of a git repository with a plugin in source form ([protocol.md 1.4]).
+//
+// [protocol.md 1.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#14-versions-in-the-cache
 type GitSource struct {
 	Repository string // its URL, "https://github.com/org/repo.git"; with the given user and password
 	Path       string // of the folder, "" for the root of the repository
@@ -64,7 +66,9 @@ func splitRepository(host, path string) (repository, folder string) {
 	return parts[0] + "/" + parts[1] + repositoryEnding, strings.Join(parts[2:], "/")
 }
 
-// Name is the local name of the plugin: host, repository and path, with "_" for "/", and without a user (protocol.md 1.4).
+// Name is the local name of the plugin: host, repository and path, with "_" for "/", and without a user ([protocol.md 1.4]).
+//
+// [protocol.md 1.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#14-versions-in-the-cache
 func (g GitSource) Name() string {
 	_, rest, _ := strings.Cut(g.Repository, "://")
 	if at := strings.LastIndex(strings.SplitN(rest, "/", 2)[0], "@"); at >= 0 {
@@ -97,7 +101,9 @@ var (
 	isCommit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F]{4,64}$`) })
 )
 
-// CommitVersion is the prefix of versions that stand for a commit; its hash follows (protocol.md 1.4).
+// CommitVersion is the prefix of versions that stand for a commit; its hash follows ([protocol.md 1.4]).
+//
+// [protocol.md 1.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#14-versions-in-the-cache
 const CommitVersion = "0.0.0-x"
 
 // ParsePackageSource parses the source of a package that is in a git repository, "github.com/org/repo[/path][@version]", into the

@@ -55,7 +55,9 @@ func titleOf(name, version, place string) string {
 }
 
 // Process is a running plugin process. It is the leader of its own process group, so that an interrupt at the terminal
-// reaches only the engine and a kill reaches all processes that the plugin started (protocol.md 1.5).
+// reaches only the engine and a kill reaches all processes that the plugin started ([protocol.md 1.5]).
+//
+// [protocol.md 1.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#15-launching
 type Process struct {
 	title string
 	cmd   *exec.Cmd
@@ -204,7 +206,9 @@ func (p *Process) watch(c Command, stdout, stderr *os.File, out, errs func(Piece
 }
 
 // Port returns the TCP port that the plugin wrote. It waits as long as ctx allows: the first start of a language's tools
-// may take minutes (protocol.md 1.6). Errors name the plugin and contain its output on stderr.
+// may take minutes ([protocol.md 1.6]). Errors name the plugin and contain its output on stderr.
+//
+// [protocol.md 1.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#16-the-port
 func (p *Process) Port(ctx context.Context) (int, error) {
 	port, err := p.port.Wait(ctx)
 	if err == nil {

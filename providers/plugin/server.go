@@ -27,8 +27,10 @@ type Server interface {
 
 var _ Server = (*Process)(nil)
 
-// Written is a plugin without an executable of its own: one in source form (protocol.md 1.10), or the provider of dynamic
+// Written is a plugin without an executable of its own: one in source form ([protocol.md 1.10]), or the provider of dynamic
 // resources, which is part of a language's SDK.
+//
+// [protocol.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#110-plugins-in-a-language
 type Written struct {
 	Kind        Kind
 	Name        string // of the plugin, without its kind

@@ -28,7 +28,7 @@ type Case struct {
 }
 
 // Check runs a resource through its life and fails the test if the provider does not fulfil the contract with engines
-// (protocol.md 3). load starts the provider, more than once.
+// ([protocol.md 3]). load starts the provider, more than once.
 //
 //   - Check gives the same inputs for the same seed, and for its own answer as old inputs. It accepts unknowns in a preview.
 //   - Diff finds no difference in an unchanged resource, accepts unknowns, and recognises the need for a replacement.
@@ -36,6 +36,8 @@ type Case struct {
 //   - Create returns an ID, with which Read finds the results of Create and Update. Another instance of the provider finds the same.
 //   - After a Delete, Read finds nothing, which is no error, and neither is another Delete.
 //   - A call whose context has ended returns. Cancel and Close do. Calls may come from many goroutines; run the test with -race.
+//
+// [protocol.md 3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#3-providers
 func Check(t testing.TB, load func() providers.Provider, c Case) {
 	t.Helper()
 	l := &life{t: t, load: load, Case: c, urn: urn.New("dev", "shop", "", c.Type, "checked")}

@@ -15,7 +15,9 @@ import (
 )
 
 // Mapper maps the names of other tools' providers to those of packages. It gets the mappings from the providers themselves: first from the
-// most likely one, then from all others (protocol.md 5.3). It is served to converters.
+// most likely one, then from all others ([protocol.md 5.3]). It is served to converters.
+//
+// [protocol.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#53-schemas-and-mappings
 type Mapper struct {
 	codegen.UnimplementedMapperServer
 

@@ -10,7 +10,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Resource is a resource of a converted state, as the input of an import (protocol.md 10.9).
+// Resource is a resource of a converted state, as the input of an import ([protocol.md 10.9]).
+//
+// [protocol.md 10.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#109-import-files
 type Resource struct {
 	Type        urn.Type
 	Name        string // in references of other resources

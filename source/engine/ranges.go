@@ -13,7 +13,9 @@ import (
 func Satisfies(text string) (bool, error) { return satisfies(CompatibilityVersion, text) }
 
 // Require returns an error if [CompatibilityVersion] does not lie in the range of versions that a file requires by its requiredPulumiVersion, or if
-// the range is malformed. An empty range requires nothing (state.md 6.1).
+// the range is malformed. An empty range requires nothing ([state.md 6.1]).
+//
+// [state.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#61-project-file
 func Require(file, text string) error {
 	if text == "" {
 		return nil

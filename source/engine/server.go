@@ -20,7 +20,9 @@ import (
 )
 
 // CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has. Programs get it as the engine's version,
-// unless [Version] sets another one (protocol.md 5.2).
+// unless [Version] sets another one ([protocol.md 5.2]).
+//
+// [protocol.md 5.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#52-version
 const CompatibilityVersion = "3.274.1"
 
 // Server is an Engine server. Its methods are safe for many goroutines.

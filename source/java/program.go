@@ -277,8 +277,10 @@ func (p *Program) environment(host source.Host) ([]string, error) {
 	return append(env, "PULUMI_PWD="+p.project.Directory), nil
 }
 
-// Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language plugin it
+// Packages lists the packages of providers whose SDKs are on the program's class path ([protocol.md 1.12]). Like the language plugin it
 // returns nothing if it cannot read them, for example from a program that does not compile: the run of the program reports the reason.
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	b, java, err := p.tools(ctx)
 	if err != nil {

@@ -84,8 +84,10 @@ func (g Generator) output() func(plugin.Line) {
 	return g.Output
 }
 
-// Write writes a program in the plugin's language, from one in PCL (protocol.md 6.1). If one of the remarks is an error, the program is not
+// Write writes a program in the plugin's language, from one in PCL ([protocol.md 6.1]). If one of the remarks is an error, the program is not
 // usable.
+//
+// [protocol.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#61-language-plugins
 func (g Generator) Write(ctx context.Context, req *pulumirpc.GenerateProjectRequest) ([]tooling.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: req.GetSourceDirectory(), Directory: req.GetSourceDirectory(), Entry: "."}
 	var remarks []tooling.Remark

@@ -19,7 +19,9 @@ import (
 	"github.com/sluice-iac/sluice/source/tooling"
 )
 
-// Plugin is a plugin in source form that a language plugin runs (protocol.md 1.10).
+// Plugin is a plugin in source form that a language plugin runs ([protocol.md 1.10]).
+//
+// [protocol.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#110-plugins-in-a-language
 type Plugin struct {
 	name    string
 	sources string // the folder

@@ -149,7 +149,9 @@ func versioned(pkg, text, wanted string) ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// Engine is the schema of the engine's own package (protocol.md section 8).
+// Engine is the schema of the engine's own package ([protocol.md 8]).
+//
+// [protocol.md 8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#8-the-package-pulumi
 const Engine = `{"name": "pulumi", "version": "1.0.0", "resources": {
 	"pulumi:pulumi:StackReference": {
 		"inputProperties": {"name": {"type": "string"}},

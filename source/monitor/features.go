@@ -4,10 +4,14 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
 
-// Feature is an ability of the engine that SDKs query by name (protocol.md 4.2).
+// Feature is an ability of the engine that SDKs query by name ([protocol.md 4.2]).
+//
+// [protocol.md 4.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#42-features
 type Feature string
 
-// The features that a server has (steps.md 1.5).
+// The features that a server has ([steps.md 1.5]).
+//
+// [steps.md 1.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#15-supportsfeature
 const (
 	Secrets             Feature = "secrets"
 	ResourceReferences  Feature = "resourceReferences"

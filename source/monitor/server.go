@@ -23,7 +23,9 @@ type Server struct {
 // any case: it refuses new requests, lets those in flight finish for a moment, cancels the rest, closes the connections to the program's
 // callbacks, and returns when no handler runs any more.
 //
-// With views it also serves the ResourceStatus service, through which providers in other processes publish them (protocol.md 5.4).
+// With views it also serves the ResourceStatus service, through which providers in other processes publish them ([protocol.md 5.4]).
+//
+// [protocol.md 5.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#54-resourcestatus
 func NewServer(ctx context.Context, m source.ServedMonitor) *Server {
 	h := newHandler(m)
 	s := loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) {

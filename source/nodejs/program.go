@@ -25,7 +25,9 @@ func New(p source.Project) *Program { return &Program{project: p} }
 
 var _ source.Program = (*Program)(nil)
 
-// Packages lists the packages that are installed for the program (protocol.md 1.12).
+// Packages lists the packages that are installed for the program ([protocol.md 1.12]).
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 func (p *Program) Packages(context.Context) ([]stages.Package, error) {
 	return packages(p.project.Directory)
 }

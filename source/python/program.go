@@ -206,7 +206,9 @@ type installed struct {
 	sdk.Manifest
 }
 
-// Packages lists the packages of providers whose SDKs are installed in the program's environment (protocol.md 1.12).
+// Packages lists the packages of providers whose SDKs are installed in the program's environment ([protocol.md 1.12]).
+//
+// [protocol.md 1.12]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#112-packages-and-parameterization
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	e, err := p.environment(ctx)
 	if err != nil {

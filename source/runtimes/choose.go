@@ -84,9 +84,12 @@ func (e *UnsupportedRuntimeError) Error() string {
 }
 
 // Choose returns the runtime for the program of a project: a language plugin that runs already if PULUMI_DEBUG_LANGUAGES names one for its
-// runtime ("go:12345,...", protocol.md 1.9), else the language plugin if there is one, else one without a plugin (protocol.md 6.5). YAML
+// runtime ("go:12345,...", [protocol.md 1.9]), else the language plugin if there is one, else one without a plugin ([protocol.md 6.5]). YAML
 // programs are evaluated in this process unless the user requires their plugin. The error is an *[UnsupportedRuntimeError], or reports a
 // malformed environment or project. A missing plugin that may be installed is installed at its first use, which then returns the error.
+//
+// [protocol.md 1.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#19-attaching
+// [protocol.md 6.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#65-which-way
 func Choose(runtime string, o Options) (tooling.Runtime, error) {
 	if runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		port, err := attached(runtime, o.Finder)

@@ -10,8 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Runtime runs programs in one language, and plugins in source form (protocol.md 1.10). It keeps nothing between calls and may be used from
+// Runtime runs programs in one language, and plugins in source form ([protocol.md 1.10]). It keeps nothing between calls and may be used from
 // many goroutines.
+//
+// [protocol.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#110-plugins-in-a-language
 type Runtime interface {
 	// Program returns the program of a project.
 	Program(p source.Project) source.Program

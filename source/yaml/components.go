@@ -32,8 +32,10 @@ type ComponentOptions struct {
 }
 
 // ComponentHost returns a host that serves plugins whose components are written in YAML, and starts all others through
-// next. It serves a plugin if next finds a directory with a PulumiPlugin.yaml and no executable (protocol.md 1.10,
+// next. It serves a plugin if next finds a directory with a PulumiPlugin.yaml and no executable ([protocol.md 1.10],
 // 11.11).
+//
+// [protocol.md 1.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#110-plugins-in-a-language
 func ComponentHost(next providers.Host, o ComponentOptions) providers.Host {
 	var host providers.Host
 	host = providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {

@@ -213,9 +213,11 @@ func (p *Program) compile(ctx context.Context, command string, info stages.RunIn
 	return written{name: "output of " + words[0], content: stdout, remarks: strings.TrimSpace(stderr)}, nil
 }
 
-// Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock file determines all
+// Packages lists the packages that the program mentions, sorted, without the engine's own ([protocol.md 11.10]). A lock file determines all
 // properties of its package. For other packages, the version and URL of the first mention apply. Exact is set if any
 // mention of the package has a version or URL.
+//
+// [protocol.md 11.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#1110-packages
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	l, err := p.load(ctx, stages.RunInfo{})
 	if err != nil {

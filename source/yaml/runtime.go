@@ -30,7 +30,9 @@ func (Runtime) Install(context.Context, source.Project, func(plugin.Line)) error
 // About returns nothing: no tool is needed.
 func (Runtime) About(context.Context, source.Project) ([]tooling.Tool, error) { return nil, nil }
 
-// Generator writes the lock file of a package for YAML programs, which names the plugin that serves it (protocol.md 11.10).
+// Generator writes the lock file of a package for YAML programs, which names the plugin that serves it ([protocol.md 11.10]).
+//
+// [protocol.md 11.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#1110-packages
 type Generator struct{}
 
 var _ tooling.Generator = Generator{}

@@ -154,16 +154,20 @@ func (r *Run) PlanImports(ctx context.Context, requests []stages.ImportRequest) 
 	return &Imports{p}, nil
 }
 
-// ImportAll imports existing objects without a program (steps.md 4.4). It does not change recorded states. If an import fails, only
+// ImportAll imports existing objects without a program ([steps.md 4.4]). It does not change recorded states. If an import fails, only
 // its children are not imported; all failures are recorded. It is called once, after [Run.PlanImports].
+//
+// [steps.md 4.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#44-the-import-command
 func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.imports().All(ctx, i.plan) }
 
-// EndPhase deletes the resources that the program no longer declares and the old copies that replacements left behind (steps.md 5).
+// EndPhase deletes the resources that the program no longer declares and the old copies that replacements left behind ([steps.md 5]).
 // In a destroy it also deletes declared resources. In a refresh it reads undeclared resources instead (7.4). It is called once,
 // when the program has ended and every chain is done. Each delete starts as soon as those of its dependents are done. A failed
 // delete keeps only the dependencies of its resource.
 //
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
+//
+// [steps.md 5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#5-the-end-phase
 func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	if err := r.waves.Show(); err != nil {
 		return err
@@ -175,9 +179,11 @@ func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	return s.Run(ctx)
 }
 
-// Finish ends a run whose steps are over. It applies the root stack's outputs (steps.md 9.7). After success it reports planned
+// Finish ends a run whose steps are over. It applies the root stack's outputs ([steps.md 9.7]). After success it reports planned
 // steps that did not happen (12.5) and lets the analyzers judge the resulting stack (11.4). failed is true after a failure that the
 // run has not recorded, or if there was no program.
+//
+// [steps.md 9.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#97-registerresourceoutputs
 func (r *Run) Finish(failed bool) error {
 	if !r.rooms.IsOpen() {
 		r.writers.Base.Open(r.asRecorded()) // the run was refused before it began
@@ -471,14 +477,18 @@ func (r *Run) imports() *imports.ImportRun {
 }
 
 // ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, sorted. Providers and parents
-// are included. A destroy must leave these to keep the protected resources (steps.md 6.1). resources are in the order of a
+// are included. A destroy must leave these to keep the protected resources ([steps.md 6.1]). resources are in the order of a
 // snapshot.
+//
+// [steps.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#61-sets
 func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
 	return rooms.ProtectedAndNeeded(resources)
 }
 
-// DestroyWaves returns the states that a destroy of the whole stack would delete, in its deletion waves (steps.md 5.3).
+// DestroyWaves returns the states that a destroy of the whole stack would delete, in its deletion waves ([steps.md 5.3]).
 // resources are in the order of a snapshot.
+//
+// [steps.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#53-order
 func DestroyWaves(resources []*state.Resource) ([][]*state.Resource, error) {
 	return closure.DestroyWaves(resources)
 }

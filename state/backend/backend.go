@@ -177,7 +177,9 @@ type Locks interface {
 	BreakLocks(ctx context.Context, held []lock.Held) (int, error)
 }
 
-// Tags are the labels of a stack (state.md 7.9).
+// Tags are the labels of a stack ([state.md 7.9]).
+//
+// [state.md 7.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#79-stack-history-stack-tag-stack-graph-stack
 type Tags interface {
 	// Tags returns the tags.
 	Tags(ctx context.Context) (map[string]string, error)
@@ -220,7 +222,9 @@ type RemoveOptions struct {
 	Backups bool // also remove the .bak files and backups
 }
 
-// Listing is one stack in a list (state.md 7.4).
+// Listing is one stack in a list ([state.md 7.4]).
+//
+// [state.md 7.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#74-stack-ls
 type Listing struct {
 	Ref     Ref
 	Summary state.Summary

@@ -1,5 +1,5 @@
 // Package backend keeps the states of stacks in the same places as Pulumi: the stack files, locks, history and backups
-// of a self-managed backend (state.md section 4), in any [store.Store].
+// of a self-managed backend ([state.md 4]), in any [store.Store].
 //
 // Package state encodes checkpoints, and package secrets encrypts them. The package selects nothing: package workspace
 // selects the current backend and stack.
@@ -11,4 +11,6 @@
 //
 // Invariant: at every moment the stack file is either the old or the new one as a whole, and reading changes nothing except
 // that it applies the journal of an interrupted operation.
+//
+// [state.md 4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#4-backends
 package backend

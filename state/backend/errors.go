@@ -75,7 +75,9 @@ type Candidate struct {
 	Time time.Time // when it was written
 }
 
-// CorruptError reports that a stack file cannot be read, and which files can replace it (state.md 4.13).
+// CorruptError reports that a stack file cannot be read, and which files can replace it ([state.md 4.13]).
+//
+// [state.md 4.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#413-damage
 type CorruptError struct {
 	File       string
 	Candidates []Candidate // the newest first
@@ -98,7 +100,9 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// InvalidStateError reports that a stack file can be read, but breaks an integrity rule (state.md 1.14).
+// InvalidStateError reports that a stack file can be read, but breaks an integrity rule ([state.md 1.14]).
+//
+// [state.md 1.14]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#114-integrity
 type InvalidStateError struct {
 	File string
 	Err  error // a *state.IntegrityError
@@ -140,7 +144,9 @@ func (e *StaleStateError) Error() string {
 
 func (e *StaleStateError) Unwrap() error { return e.Err }
 
-// ErrLegacy is the error for adding a stack to a store of the old layout (state.md 4.3).
+// ErrLegacy is the error for adding a stack to a store of the old layout ([state.md 4.3]).
+//
+// [state.md 4.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#43-layout-versions
 var ErrLegacy = advice.With(errors.New("this store has the layout of old Pulumi versions, to which no stack is added"),
 	advice.On(advice.UpgradeStore))
 

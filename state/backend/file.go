@@ -27,7 +27,9 @@ type File struct {
 var _ Backend = (*File)(nil)
 
 // Open opens the backend that o.URL names. Nothing is written: a new store gets its meta.yaml with its first stack
-// (state.md 4.3). Errors wrap [ErrScheme] for backends that cannot be used.
+// ([state.md 4.3]). Errors wrap [ErrScheme] for backends that cannot be used.
+//
+// [state.md 4.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#43-layout-versions
 func Open(ctx context.Context, o Options) (Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

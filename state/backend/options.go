@@ -46,7 +46,9 @@ type Options struct {
 	Renamed func(from, to Ref) (remark string, err error)
 }
 
-// Cadence defines how often a run writes the whole stack file (state.md 9.5). Recorded changes are durable in any case.
+// Cadence defines how often a run writes the whole stack file ([state.md 9.5]). Recorded changes are durable in any case.
+//
+// [state.md 9.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#95-the-journal
 type Cadence string
 
 const (

@@ -12,7 +12,9 @@ import (
 // Organization is the only organization of a self-managed backend.
 const Organization = layout.Organization
 
-// Ref names a stack. Project is "" in a store of the old layout, which has no projects (state.md 4.3).
+// Ref names a stack. Project is "" in a store of the old layout, which has no projects ([state.md 4.3]).
+//
+// [state.md 4.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#43-layout-versions
 type Ref struct {
 	Project, Name string
 	// Owner is the organization at a service; "" in a self-managed backend, which has only one.
@@ -33,7 +35,9 @@ func (r Ref) String() string {
 // Organization returns the organization that the stack belongs to.
 func (r Ref) Organization() string { return cmp.Or(r.Owner, Organization) }
 
-// Display returns the form for people: the bare name of a stack of the current project in the current organization (state.md 4.4).
+// Display returns the form for people: the bare name of a stack of the current project in the current organization ([state.md 4.4]).
+//
+// [state.md 4.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#44-keys
 func (r Ref) Display(currentProject, currentOrganization string) string {
 	switch {
 	case r.Project != currentProject:

@@ -5,7 +5,9 @@ import (
 	"time"
 )
 
-// Update is the record of one operation (state.md 4.7), with its fields in the order in which they are written.
+// Update is the record of one operation ([state.md 4.7]), with its fields in the order in which they are written.
+//
+// [state.md 4.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#47-history
 type Update struct {
 	Kind            string            `json:"kind"`      // "update", "refresh", "destroy", "resource-import"
 	StartTime       int64             `json:"startTime"` // unix seconds

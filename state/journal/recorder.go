@@ -61,7 +61,9 @@ type Recorder struct {
 var _ state.Recorder = (*Recorder)(nil)
 
 // NewRecorder records into a new journal. Even a run that changes nothing writes the checkpoint once, at Close
-// (state.md 3.3).
+// ([state.md 3.3]).
+//
+// [state.md 3.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#33-what-may-be-written-later
 func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -47,7 +47,9 @@ const (
 )
 
 // HeldError lists the holders of the lock. Its first line, and the beginning of the following ones, are part of the
-// contract with scripts (state.md 4.6).
+// contract with scripts ([state.md 4.6]).
+//
+// [state.md 4.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#46-locks
 type HeldError struct{ Locks []Held }
 
 func (e *HeldError) Error() string {

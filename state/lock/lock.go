@@ -475,7 +475,9 @@ func List(ctx context.Context, o Options) ([]Held, error) {
 }
 
 // Remove removes the files of listed locks, whoever holds them, ends the sessions that hold them, and returns the number of
-// locks (state.md 7.11). Before that, processes which a dead holder has started on this machine and which still run are ended.
+// locks ([state.md 7.11]). Before that, processes which a dead holder has started on this machine and which still run are ended.
+//
+// [state.md 7.11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#711-cancel
 func Remove(ctx context.Context, o Options, locks []Held) (int, error) {
 	o = o.complete()
 	for i, l := range locks {

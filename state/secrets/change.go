@@ -18,7 +18,9 @@ func (e *UnknownProviderError) Error() string {
 }
 
 // CheckProvider returns an [*UnknownProviderError] for a text that names no secrets provider, as in `stack init
-// --secrets-provider` (state.md 5.8).
+// --secrets-provider` ([state.md 5.8]).
+//
+// [state.md 5.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#58-changing-the-provider
 func CheckProvider(text string, from Source) error {
 	if isPassphrase(text) {
 		return nil
@@ -33,7 +35,9 @@ func isPassphrase(text string) bool { return text == "" || text == "default" || 
 func IsPassphrase(text string) bool { return isPassphrase(text) }
 
 // NewManager makes a manager with a new key, of the provider that a text names: "default", "passphrase" or the URL of a key
-// service (state.md 5.8). The second result is for the configuration file.
+// service ([state.md 5.8]). The second result is for the configuration file.
+//
+// [state.md 5.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#58-changing-the-provider
 func NewManager(ctx context.Context, text string, from Source) (Manager, Settings, error) {
 	if isPassphrase(text) {
 		m, err := New(ctx, from)

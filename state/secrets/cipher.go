@@ -14,7 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Key encrypts with AES-256-GCM: "v1:<nonce>:<ciphertext and tag>", base64 (state.md 5.3). It is safe for concurrent use.
+// Key encrypts with AES-256-GCM: "v1:<nonce>:<ciphertext and tag>", base64 ([state.md 5.3]). It is safe for concurrent use.
+//
+// [state.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#53-ciphertexts
 type Key struct{ aead cipher.AEAD }
 
 var (

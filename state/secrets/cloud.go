@@ -14,7 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// EnvCloudOverride is the variable whose key service replaces the recorded one in one run (state.md 5.4).
+// EnvCloudOverride is the variable whose key service replaces the recorded one in one run ([state.md 5.4]).
+//
+// [state.md 5.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#54-key-services
 const EnvCloudOverride = "PULUMI_CLOUD_SECRET_OVERRIDE"
 
 // Keeper encrypts data keys: a key of a cloud's key service. It is the Keeper of gocloud.dev/secrets.
@@ -27,8 +29,10 @@ type Keeper interface {
 // KeeperOpener opens the key that a URL names. lookup reads the environment, as [os.LookupEnv] does.
 type KeeperOpener func(ctx context.Context, url string, lookup func(name string) (string, bool)) (Keeper, error)
 
-// Cloud is the manager whose data key is encrypted by a key service (state.md 5.4). All secrets are encrypted here, with the
+// Cloud is the manager whose data key is encrypted by a key service ([state.md 5.4]). All secrets are encrypted here, with the
 // data key: the service is called once in a run, when the first secret needs it.
+//
+// [state.md 5.4]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#54-key-services
 type Cloud struct {
 	url, encryptedKey string
 	provider          *state.SecretsProvider

@@ -40,10 +40,12 @@ func (e *UnsupportedProviderError) Error() string {
 	return fmt.Sprintf("no known secrets provider for type %q", e.Type)
 }
 
-// FromState returns the manager that a checkpoint names (state.md 5.2). With a wrong passphrase the manager is locked:
+// FromState returns the manager that a checkpoint names ([state.md 5.2]). With a wrong passphrase the manager is locked:
 // it keeps the state and fails with [ErrLocked] when something has to be encrypted or decrypted. A missing passphrase is an
 // error that wraps [ErrNoPassphrase], and a provider that cannot be used an [*UnsupportedProviderError]. A nil provider gives
 // a nil manager.
+//
+// [state.md 5.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#52-passphrase
 func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Manager, error) {
 	if p == nil {
 		return nil, nil
@@ -76,7 +78,10 @@ func passphraseFromState(ctx context.Context, p *state.SecretsProvider, from Sou
 	return m, nil
 }
 
-// Settings are the parameters of secrets in a stack's configuration file (state.md 5.1, 6.3).
+// Settings are the parameters of secrets in a stack's configuration file ([state.md 5.1], [state.md 6.3]).
+//
+// [state.md 5.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#51-where-the-parameters-are
+// [state.md 6.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#63-stack-file
 type Settings struct {
 	Provider     string // secretsprovider
 	EncryptedKey string // encryptedkey
@@ -93,9 +98,11 @@ type Choice struct {
 	Disagrees bool
 }
 
-// Choose returns the manager for an operation that may write (state.md 5.5): the one that the configuration file names,
+// Choose returns the manager for an operation that may write ([state.md 5.5]): the one that the configuration file names,
 // else the one in the state, else a new passphrase. A wrong passphrase is an error that wraps [ErrIncorrectPassphrase].
 // The user is asked for a passphrase only when a secret needs it.
+//
+// [state.md 5.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#55-which-manager
 func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
 	switch {
 	case !isPassphrase(settings.Provider):

@@ -16,7 +16,9 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// The environment variables that give a passphrase (state.md 5.2).
+// The environment variables that give a passphrase ([state.md 5.2]).
+//
+// [state.md 5.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#52-passphrase
 const (
 	EnvPassphrase     = "PULUMI_CONFIG_PASSPHRASE"
 	EnvPassphraseFile = "PULUMI_CONFIG_PASSPHRASE_FILE"

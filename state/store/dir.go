@@ -18,7 +18,9 @@ import (
 	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
-// Dir is a store in a directory, whose files Pulumi reads and writes, too (state.md 4.9).
+// Dir is a store in a directory, whose files Pulumi reads and writes, too ([state.md 4.9]).
+//
+// [state.md 4.9]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#49-directories
 type Dir struct {
 	root string
 	// Crash, for tests, is called at each moment of a write. An error stops the write: [ErrKilled] like a kill, any other

@@ -34,7 +34,9 @@ type Log interface {
 }
 
 // NewLog returns the log of a key: a file of a directory. In a store that cannot append it is one content for each
-// addition, in a folder with the key's name without its extension (state.md 9.5).
+// addition, in a folder with the key's name without its extension ([state.md 9.5]).
+//
+// [state.md 9.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#95-the-journal
 func NewLog(s Store, key string) Log {
 	if d, ok := s.(*Dir); ok {
 		return &fileLog{dir: d, key: key, path: d.Path(key)}

@@ -19,8 +19,9 @@ type page struct {
 
 // section has the parts of a section that can be cited, without its subsections.
 type section struct {
-	text  string
-	items map[string]bool // numbers of list items
+	text   string
+	anchor string          // in links to the section
+	items  map[string]bool // numbers of list items
 }
 
 type ruleSet map[string]*page
@@ -41,7 +42,7 @@ func readRules(t *testing.T) ruleSet {
 		number, at := "", &section{}
 		for i, line := range strings.Split(string(text), "\n") {
 			if m := heading.FindStringSubmatch(line); m != nil {
-				number, at = m[1], &section{items: map[string]bool{}}
+				number, at = m[1], &section{anchor: anchorOf(line), items: map[string]bool{}}
 				if p.sections[number] != nil {
 					t.Errorf("%s/%s:%d: a second section %s", spec, name, i+1, number)
 				}
@@ -63,6 +64,14 @@ func readRules(t *testing.T) ruleSet {
 		rules[name] = p
 	}
 	return rules
+}
+
+var notInAnchors = regexp.MustCompile(`[^\w\- ]`)
+
+// anchorOf returns the anchor of a heading on the pages that GitHub makes.
+func anchorOf(heading string) string {
+	text := strings.TrimSpace(strings.TrimLeft(heading, "#"))
+	return strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(text), ""), " ", "-")
 }
 
 // problemOf returns the mistake in a citation, "" if it is correct.

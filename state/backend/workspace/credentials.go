@@ -48,8 +48,10 @@ const (
 	FromCredentials        // the latest login
 )
 
-// BackendURL returns the URL of the backend to use, and where it is from (state.md 4.1): PULUMI_BACKEND_URL, else backend.url in the project
+// BackendURL returns the URL of the backend to use, and where it is from ([state.md 4.1]): PULUMI_BACKEND_URL, else backend.url in the project
 // file, else the current one of the credentials. If there is none the error is [ErrNoBackend].
+//
+// [state.md 4.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#41-which-one
 func (c Credentials) BackendURL(lookup func(name string) (string, bool), projectURL string) (string, Origin, error) {
 	if u, ok := lookup("PULUMI_BACKEND_URL"); ok && u != "" {
 		return u, FromEnvironment, nil

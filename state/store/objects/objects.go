@@ -1,7 +1,9 @@
 // Package objects makes a store of a bucket of an object store, through the portable interface of gocloud.dev/blob
-// (state.md 4.11). It links no driver: package cloud has those.
+// ([state.md 4.11]). It links no driver: package cloud has those.
 //
 // Invariant: nothing is renamed. An object appears whole or not at all, as the object store itself guarantees.
+//
+// [state.md 4.11]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#411-object-stores
 package objects
 
 import (

@@ -1,8 +1,10 @@
 // Package postgres makes a store of a table in a PostgreSQL database. It is the table of Pulumi's backend of that name
-// (state.md 4.10), so that both tools share the state and locks of a stack.
+// ([state.md 4.10]), so that both tools share the state and locks of a stack.
 //
 // Every write is a transaction of its own. The lock of a stack is, besides its row, an advisory lock of the session: it ends
 // with the connection when its process dies.
+//
+// [state.md 4.10]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#410-postgresql
 package postgres
 
 import (
