@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gobwas/glob"
 	"golang.org/x/time/rate"
 )
 
@@ -54,7 +53,7 @@ type Rule struct {
 	// Methods are methods and groups of methods; none is every method. Previewed creates and updates change nothing: they match a
 	// rule only if it names no methods.
 	Methods []Method
-	// Type is the type of the resource or the token of the function, or a pattern with "*", such as "aws:iam/*"; "" is any.
+	// Type is the type of the resource or the token of the function, or a pattern with "*", such as "aws:iam/*" (see [Pattern.MatchType]); "" is any.
 	Type string
 
 	Parallel int     // calls at once; 0 is any number
@@ -69,7 +68,7 @@ type Rule struct {
 // compiledRule is a rule in a form for matching.
 type compiledRule struct {
 	Rule
-	provider, typ *glob.Pattern
+	provider, typ *Pattern
 	methods       map[Method]bool // nil is every method
 }
 
@@ -115,20 +114,16 @@ func (r Rule) compile(n int) (compiledRule, error) {
 	return c, nil
 }
 
-// pattern compiles a text with "*"; nil matches everything.
-func pattern(field, text string) (*glob.Pattern, error) {
+// pattern parses the pattern of a field; nil matches everything.
+func pattern(field, text string) (*Pattern, error) {
 	if text == "" {
 		return nil, nil
 	}
-	const special = `?[]{}\!`
-	if strings.ContainsAny(text, special) {
-		return nil, fmt.Errorf("%s: %q is not a name or a pattern; the only character that stands for others is *", field, text)
-	}
-	g, err := glob.Compile(text)
+	p, err := ParsePattern(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %q: %w", field, text, err)
+		return nil, fmt.Errorf("%s: %w", field, err)
 	}
-	return g, nil
+	return p, nil
 }
 
 func listOf[V any](names map[Method]V) string {
@@ -162,7 +157,7 @@ func (r Rule) title(pkg string) string {
 
 func (c compiledRule) matches(call limitedCall) bool {
 	switch {
-	case c.provider != nil && !c.provider.Match(call.pkg), c.typ != nil && !c.typ.Match(string(call.typ)):
+	case c.provider != nil && !c.provider.Match(call.pkg), c.typ != nil && !c.typ.MatchType(call.typ):
 		return false
 	case c.methods == nil:
 		return true

@@ -123,6 +123,7 @@ func TestARuleBoundsWhatItMatches(t *testing.T) {
 		"one package, all instances": {providers.Rule{Provider: "simple", Parallel: 2}, 4 + 2},
 		"a pattern of packages":      {providers.Rule{Provider: "sim*", Parallel: 2}, 4 + 2},
 		"a type":                     {providers.Rule{Type: string(slow), Parallel: 2}, 6 + 2},
+		"the short form of a type":   {providers.Rule{Type: "simple:slow:Slow", Parallel: 2}, 6 + 2},
 		"a pattern of types":         {providers.Rule{Type: "simple:slow/*", Parallel: 1}, 6 + 1},
 		"a method":                   {providers.Rule{Methods: []providers.Method{providers.MethodCreate}, Parallel: 3}, 3},
 		"a group":                    {providers.Rule{Methods: []providers.Method{providers.MethodChanges}, Parallel: 3}, 3},

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gobwas/glob"
-
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -20,16 +19,14 @@ type Ephemeral struct{ rules []ephemeralRule }
 // ephemeralRule names a property of the types that a pattern matches, as an input and as an output.
 type ephemeralRule struct {
 	entry string
-	types *glob.Pattern
+	types *providers.Pattern
 	path  property.Path
 }
 
 // matches reports whether the rule is for a type. It may be written as in states, random:index/randomPet:RandomPet, or shorter, as
 // random:index:RandomPet or random:RandomPet.
 func (r ephemeralRule) matches(t urn.Type) bool {
-	short := t.Short()
-	return !strings.HasPrefix(string(t), "pulumi:") &&
-		(r.types.Match(string(t)) || r.types.Match(short) || r.types.Match(strings.Replace(short, ":index:", ":", 1)))
+	return !strings.HasPrefix(string(t), "pulumi:") && r.types.MatchType(t)
 }
 
 // ParseEphemeral parses a JSON list of texts "type#path". A "*" in the type stands for any characters.
@@ -56,11 +53,9 @@ func parseEphemeralRule(entry string) (r ephemeralRule, err error) {
 		return r, errors.New(`it has not the form "type#property"`)
 	case strings.HasPrefix(types, "pulumi:"):
 		return r, errors.New("the settings of providers and the outputs of stacks must be recorded, because commands without a program need them")
-	case strings.ContainsAny(types, `?[]{}\!`):
-		return r, errors.New("the only character of the type that stands for others is *")
 	}
 	r.entry = entry
-	if r.types, err = glob.Compile(types); err != nil {
+	if r.types, err = providers.ParsePattern(types); err != nil {
 		return r, err
 	}
 	if r.path, err = property.ParsePathStrict(path); err != nil {

@@ -255,7 +255,7 @@ func TestMistakesInTheListOfEphemeralProperties(t *testing.T) {
 		`["a"]`:                           `entry 1 ("a"): it has not the form "type#property"`,
 		`["a:b:C#x", "a:b:C#"]`:           `entry 2 ("a:b:C#"): it has not the form`,
 		`["a:b:C#x["]`:                    `entry 1 ("a:b:C#x["): `,
-		`["a:{b}#x"]`:                     `the only character of the type that stands for others is *`,
+		`["a:{b}#x"]`:                     `"a:{b}" is not a name or a pattern; the only character that stands for others is *`,
 		`["pulumi:providers:aws#secret"]`: `the settings of providers and the outputs of stacks must be recorded`,
 	} {
 		k := newKit(t)
