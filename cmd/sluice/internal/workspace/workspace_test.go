@@ -35,7 +35,7 @@ func TestMalformedProjectFilesNameTheLineAndTheFault(t *testing.T) {
 		"foreign no value":    {"name: a\nconfig:\n  aws:k: {description: x}", "aws:k has no `value`"},
 		"declared twice":      {"name: a\nconfig:\n  k: 1\n  a:k: 2", "a:k is declared twice"},
 		"misspelt secret":     {"name: a\nconfig:\n  k: {type: string, secrt: true}", "the declaration of a:k has no field `secrt`; did you mean `secret`?"},
-		"misspelt backend":    {"name: a\nbackend: {ulr: 'file://~'}", "`backend` has no field `ulr`; what is known: `url`"},
+		"misspelt backend":    {"name: a\nbackend: {ulr: 'file://~'}", "`backend` has no field `ulr`; did you mean `url`?"},
 		"misspelt refresh":    {"name: a\noptions: {refrsh: always}", "`options` has no field `refrsh`; did you mean `refresh`?"},
 		"folder as name":      {"name: ..", "P.yaml:1: \"..\" is not a project name"},
 		"path as runtime":     {"name: a\nruntime: ../x", "P.yaml:2: \"../x\" cannot be the name of a runtime"},
