@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,18 +99,23 @@ func folderOf(path string) string {
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
+	list, err := allPackages()
+	require.NoError(t, err)
+	require.Greater(t, len(list), 20)
+	return list
+}
+
+// allPackages asks the go command, which takes a second.
+var allPackages = sync.OnceValues(func() (list []pkg, err error) {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
 	cmd.Dir = root
 	out, err := cmd.Output()
-	require.NoError(t, err)
-	var list []pkg
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
 		list = append(list, pkg{relative(words[0]), words[1:]})
 	}
-	require.Greater(t, len(list), 20)
-	return list
-}
+	return list, err
+})
 
 // relative returns the path of one of the module's packages within the module, "" for others.
 func relative(importPath string) string {

@@ -28,7 +28,7 @@ const (
 // as a schema, allocates far more than the others.
 func TestTheSmallestEmbeddingIsLight(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "embedding")
-	out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./testdata/embedding").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./testdata/embedding").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	info, err := os.Stat(program)
 	require.NoError(t, err)

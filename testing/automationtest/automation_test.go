@@ -23,11 +23,8 @@ const patience = 5 * time.Minute
 func toolsOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, pkg := range map[string]string{
-		"pulumi": "../../cmd/sluice", "pulumi-resource-simple": "../../providers/internal/pulumi-resource-simple",
-	} {
-		require.NoError(t, executable.Build(t.Context(), filepath.Join(dir, name), pkg))
-	}
+	require.NoError(t, executable.BuildTests(t.Context(), filepath.Join(dir, "pulumi"), "../../cmd/sluice"), "its keys are cheap")
+	require.NoError(t, executable.Build(t.Context(), filepath.Join(dir, "pulumi-resource-simple"), "../../providers/internal/pulumi-resource-simple"))
 	return dir
 }
 

@@ -32,16 +32,11 @@ func Build(ctx context.Context, path, dir string) error {
 // BuildTests makes path the test binary of the package in the folder dir. The folder of path must exist. A test binary runs one of its commands
 // (testscript.Main) in place of tests if the last element of path is the name of that command.
 func BuildTests(ctx context.Context, path, dir string) error {
-	path, err := filepath.Abs(path)
+	shared, err := linked(ctx, dir, ".test", "test", "-c", "-vet=off")
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", undebugged, "-o", path, ".")
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
-	}
-	return nil
+	return Link(shared, path)
 }
 
 // Link makes path a hard link to a shared executable, or a copy of it on another file system.
@@ -59,6 +54,12 @@ func Link(shared, path string) error {
 // Shared returns the path of the executable of the package in the folder dir, which is below bin of the module. Several processes may call it at
 // the same time. All of them share the file, so they must not change it.
 func Shared(ctx context.Context, dir string) (path string, err error) {
+	return linked(ctx, dir, "", "build")
+}
+
+// linked links an executable of the package in the folder dir with a command of go, unless it is up to date, and returns its path: the name of the
+// package with a suffix.
+func linked(ctx context.Context, dir, suffix string, command ...string) (path string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -71,7 +72,7 @@ func Shared(ctx context.Context, dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(root, "bin", "tests", strings.ReplaceAll(name, string(filepath.Separator), "_"))
+	path = filepath.Join(root, "bin", "tests", strings.ReplaceAll(name, string(filepath.Separator), "_")+suffix)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
@@ -80,10 +81,10 @@ func Shared(ctx context.Context, dir string) (path string, err error) {
 		return "", err
 	}
 	defer unlock()
-	build := exec.CommandContext(ctx, "go", "build", undebugged, "-o", path, ".") // does nothing if path is up to date
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", dir, err, out)
+	link := exec.CommandContext(ctx, "go", append(command, undebugged, "-o", path, ".")...) // does nothing if path is up to date
+	link.Dir = dir
+	if out, err := link.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("link %s: %w\n%s", dir, err, out)
 	}
 	return path, nil
 }
