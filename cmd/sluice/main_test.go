@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -17,20 +19,17 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/secrets/secretstest"
+	"github.com/sluice-iac/sluice/testing/executable"
 )
 
-// TestMain makes sluice and the plugins of the tests available as commands of the scripts. Scripts start thousands of processes, and most of the
+// TestMain makes sluice available as a command of the scripts. Scripts start thousands of processes, and most of the
 // cost of each would be the derivation of a key, so new stacks have cheap ones. Stacks of the programs that tests build have real ones.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
-		"sluice":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
-		"pulumi":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
-		"pulumi-language-fake":        serveFakeLanguage,
-		"pulumi-resource-fake":        serveFakeProvider,
-		"pulumi-converter-fake":       serveFakeConverter,
-		"pulumi-analyzer-policy-fake": serveFakeAnalyzer,
-		"holdlock":                    holdLock,
-		"callengine":                  callEngine,
+		"sluice":     func() { os.Exit(realMain(secretstest.CheapKeys{})) },
+		"pulumi":     func() { os.Exit(realMain(secretstest.CheapKeys{})) },
+		"holdlock":   holdLock,
+		"callengine": callEngine,
 	})
 }
 
@@ -44,7 +43,27 @@ func (all tests) Run() int {
 	signal.Notify(hangUps, syscall.SIGHUP)
 	defer signal.Stop(hangUps)
 	letTestsOverlap()
+	if err := linkPlugins(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return all.m.Run()
+}
+
+// linkPlugins makes the fake plugins available beside the commands of the scripts. They are a program of their own, because this one takes ten times
+// as long to start.
+func linkPlugins() error {
+	shared, err := executable.Shared(context.Background(), "../../testing/fakeplugins")
+	if err != nil {
+		return err
+	}
+	commands := filepath.SplitList(os.Getenv("PATH"))[0]
+	for _, kind := range []string{"language", "resource", "converter", "analyzer-policy"} {
+		if err := executable.Link(shared, filepath.Join(commands, "pulumi-"+kind+"-fake")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // letTestsOverlap runs four tests at once for each processor, unless -parallel is set, because they mostly wait for timers and processes.

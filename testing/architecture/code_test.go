@@ -84,7 +84,7 @@ func TestEveryGoroutineHasAnOwnerThatWaits(t *testing.T) {
 func TestOnlyLoopbackListens(t *testing.T) {
 	// Plugins for tests and the floor of the benchmark, which are programs of their own, code that looks for a port for another
 	// program, and servers and proxies of tests.
-	others := []string{"providers/internal/pulumi-resource-simple/", "bench/floor/", "testing/emulatortest/", "testing/cuttest/", "testing/servicetest/", "source/internal/direct/debug.go"}
+	others := []string{"providers/internal/pulumi-resource-simple/", "testing/fakeplugins/", "bench/floor/", "testing/emulatortest/", "testing/cuttest/", "testing/servicetest/", "source/internal/direct/debug.go"}
 	code(t, func(file string, line int, n ast.Node) {
 		call, is := n.(*ast.SelectorExpr)
 		if !is || !strings.HasPrefix(call.Sel.Name, "Listen") || strings.HasPrefix(file, "source/internal/loopback/") {
