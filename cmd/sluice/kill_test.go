@@ -319,8 +319,8 @@ func (c *chaos) requireShows(reader *command, round int) {
 	require.LessOrEqual(c, shown, c.round)
 }
 
-// shown returns the round in the output of a reader: a state, or the number alone, perhaps after warnings. A state without the stack's resource, which may
-// be about to be created, is of round 0.
+// shown returns the round in the output of a reader: a state, or the number alone, perhaps after warnings. A state without the stack's resource is of
+// round 0, if everything may have been destroyed: the resource may be about to be created again.
 func (c *chaos) shown(out string) int {
 	if at := strings.Index(out, "{\n"); at >= 0 {
 		var file struct{ Deployment deployment }
@@ -331,6 +331,7 @@ func (c *chaos) shown(out string) int {
 				return int(round)
 			}
 		}
+		require.True(c, c.mayBeGone, "there is no stack in what was exported:\n%s", out)
 		return 0
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
