@@ -2,6 +2,7 @@ package providers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gobwas/glob"
@@ -30,9 +31,5 @@ func (p *Pattern) Match(name string) bool { return p.compiled.Match(name) }
 // MatchType reports whether the pattern matches the type of a resource or the token of a function, as states have it or as YAML programs may write it:
 // aws:s3/bucket:Bucket is also aws:s3:Bucket, and random:index:RandomPet is also random:RandomPet.
 func (p *Pattern) MatchType(t urn.Type) bool {
-	if p.Match(string(t)) {
-		return true
-	}
-	short := t.Short()
-	return p.Match(short) || p.Match(strings.Replace(short, ":index:", ":", 1))
+	return p.Match(string(t)) || slices.ContainsFunc(t.Forms(), p.Match)
 }

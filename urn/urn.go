@@ -172,21 +172,23 @@ func (t Type) Short() string {
 	return strings.Join(parts, ":")
 }
 
-// IsCalled reports whether text is a usual name of the type: the type itself, its short form (see [Type.Short]), the type without
-// the module "index", or the last part alone.
+// IsCalled reports whether text is a usual name of the type: one of [Type.Forms], or the last part alone.
 func (t Type) IsCalled(text string) bool {
 	if text == "" {
 		return false
 	}
-	short := t.Short()
-	if text == string(t) || text == short {
+	if text == string(t) || slices.Contains(t.Forms(), text) {
 		return true
 	}
-	parts := strings.Split(short, ":")
-	if len(parts) != 3 {
-		return false
-	}
-	return parts[1] == "index" && text == parts[0]+":"+parts[2] || text == parts[2]
+	parts := strings.Split(string(t), ":")
+	return len(parts) == 3 && text == parts[2]
+}
+
+// Forms returns the ways to write a type with its package: as states have it, shorter (see [Type.Short]), and without the module "index". Some may be
+// equal.
+func (t Type) Forms() []string {
+	short := t.Short()
+	return []string{string(t), short, strings.Replace(short, ":index:", ":", 1)}
 }
 
 // CheckPackage returns a *[NameError] unless the package of t has a valid name: [Type.ProviderPackage] for a provider type,

@@ -13,7 +13,6 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
@@ -88,15 +87,6 @@ func (d *document) diagnostics(path string) []*codegenrpc.Diagnostic {
 		})
 	}
 	return out
-}
-
-// dial returns a connection with a service of sluice.
-func dial(target string) *grpc.ClientConn {
-	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		panic(err)
-	}
-	return conn
 }
 
 // mapping requests the names that correspond to those of a provider of the tool.

@@ -16,7 +16,6 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
@@ -152,10 +151,7 @@ func (*language) GeneratePackage(ctx context.Context, req *pulumirpc.GeneratePac
 
 // loaded requests a schema from the Loader service, and returns its name and version.
 func loaded(ctx context.Context, address string, req *codegenrpc.GetSchemaRequest) (string, error) {
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return "", err
-	}
+	conn := dial(address)
 	defer conn.Close()
 	answer, err := codegenrpc.NewLoaderClient(conn).GetSchema(ctx, req)
 	if err != nil {
@@ -228,10 +224,7 @@ func (*language) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, err
 	}
-	conn, err := grpc.NewClient(req.GetMonitorAddress(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return nil, err
-	}
+	conn := dial(req.GetMonitorAddress())
 	defer conn.Close()
 	if err := p.run(ctx, req, pulumirpc.NewResourceMonitorClient(conn)); err != nil {
 		return &pulumirpc.RunResponse{Error: err.Error()}, nil

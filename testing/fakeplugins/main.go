@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 func main() {
@@ -40,4 +41,13 @@ func serve(register func(*grpc.Server)) {
 	if err := s.Serve(l); err != nil {
 		panic(err)
 	}
+}
+
+// dial returns a connection with a service of sluice.
+func dial(target string) *grpc.ClientConn {
+	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		panic(err)
+	}
+	return conn
 }
