@@ -26,8 +26,9 @@ func (interruption) Error() string { return "the command was cancelled" }
 // console owns the streams of a process. A question, a drawn screen or another program takes it before reading from the terminal; at any
 // time, one of them has it. There is no other access to the input. It is safe for concurrent use.
 type console struct {
-	in       io.Reader
-	out, err io.Writer
+	in         io.Reader
+	inTerminal bool // the input was a terminal when the process began
+	out, err   io.Writer
 
 	mu      sync.Mutex // guards the fields below, and writing
 	changed sync.Cond  // signals changes of the owner
@@ -42,13 +43,13 @@ type console struct {
 }
 
 func newConsole(s Streams) *console {
-	c := &console{in: s.In, out: s.Out, err: s.Err}
+	c := &console{in: s.In, inTerminal: s.InTerminal, out: s.Out, err: s.Err}
 	c.changed.L = &c.mu
 	return c
 }
 
 // question calls f, which may read from the terminal until its context is done. A drawn screen gives up the terminal for that time, and is
-// drawn again afterwards. Ctrl-C and signals that end processes end the question, with [ErrInterrupted].
+// drawn again afterwards. Ctrl-C, signals that end processes and the end of the terminal end the question, with [ErrInterrupted].
 func (c *console) question(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -60,10 +61,26 @@ func (c *console) question(ctx context.Context, f func(ctx context.Context) erro
 	err := f(ctx)
 	ended := ctx.Err() != nil
 	c.giveBack()
+	if !ended && c.gone() {
+		surviveHangup(ctx)
+		ended = true
+	}
 	if ended {
 		return c.interrupted()
 	}
 	return err
+}
+
+// gone reports whether the input was a terminal and no longer is.
+func (c *console) gone() bool {
+	f, is := c.in.(*os.File)
+	return is && c.inTerminal && !term.IsTerminal(int(f.Fd()))
+}
+
+// surviveHangup makes SIGHUP harmless for the rest of the process. The input of a process may end before it gets that signal, and a shell sends it
+// once more: it would kill the process while it cleans up. What else handles the signal still gets it.
+func surviveHangup(ctx context.Context) {
+	signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGHUP)
 }
 
 // untilSignal returns a context that is done when a signal ends the process, unless another part of the command handles signals.
