@@ -57,6 +57,10 @@ type PluginOptions struct {
 	// dynamic providers, do not get them: those of Node.js and Python do not accept them.
 	LogFlags []string
 	Log      *slog.Logger // nil discards
+	// KeepPlugins makes the plugins of a [Host] stay between operations, until the host is closed: an operation takes over the processes that an earlier one
+	// has left in order, and configures only those whose configuration differs. It is for operations that belong together, such as an update and its
+	// preview. Providers of dynamic resources are started anew, because they run the program's own code.
+	KeepPlugins bool
 }
 
 // InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. It uses only the

@@ -69,7 +69,7 @@ func newPluginHost(o PluginOptions, shares bool) *PluginHost {
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
-		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant, LogFlags: o.LogFlags, Shares: shares,
+		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant, LogFlags: o.LogFlags, Shares: shares, Keeps: shares && o.KeepPlugins,
 	}
 	if o.Note != nil {
 		options.Note = func(text string) { o.Note(text) }

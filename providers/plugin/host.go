@@ -78,6 +78,10 @@ type Options struct {
 	// started for its schema then stays until [Host.EndUnused] or [Host.Close], unless a provider takes it. It is for plugins in source form, which
 	// take seconds to start: the schemas of installed ones are stored.
 	Shares bool
+	// Keeps is true if what was started for one run serves later runs, too, until [Host.Close]. A provider that is closed in order leaves its process,
+	// and one that is loaded later takes it if it has an equal spec and an equal configuration, without configuring it again. Providers of dynamic
+	// resources are left out, because they run the program's own code. It needs Shares.
+	Keeps bool
 }
 
 // Host starts provider plugins as processes, or attaches to those named by PULUMI_DEBUG_PROVIDERS. It satisfies
@@ -87,6 +91,7 @@ type Host struct {
 	finder  Finder
 	streams *streams
 	starts  starts
+	keeper  keeper
 }
 
 var _ providers.Host = (*Host)(nil)
@@ -145,23 +150,32 @@ func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provide
 		}
 		return &borrowed{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, plugin: c}, nil
 	}
-	return provider(h.starts.take(ctx, spec, load))
+	start := func() (*client, error) { return h.starts.take(ctx, spec, load) }
+	if name, _ := PluginOf(spec); h.options.Keeps && !providers.IsDynamic(name) {
+		return provider(h.keeper.take(h, spec, start))
+	}
+	return provider(start())
 }
 
-// provider returns the results of a start, without a client if there is an error.
-func provider(c *client, err error) (providers.Provider, error) {
+// provider returns the results of a start, without a provider if there is an error.
+func provider[P providers.Provider](p P, err error) (providers.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return p, nil
 }
 
-// EndUnused ends the plugins that were started only for their schemas: no operation takes over what was started for an earlier one, because the
-// sources of a plugin may have changed since.
-func (h *Host) EndUnused() error { return h.starts.endUnused(false) }
+// EndUnused ends the plugins that were started only for their schemas, unless the host keeps them: no operation takes over what was started for an
+// earlier one, because the sources of a plugin may have changed since.
+func (h *Host) EndUnused() error {
+	if h.options.Keeps {
+		return nil
+	}
+	return h.starts.endUnused(false)
+}
 
-// Close is EndUnused, and starts no more plugins for their schemas. Those that Load has returned are closed by their callers.
-func (h *Host) Close() error { return h.starts.endUnused(true) }
+// Close ends the plugins that no provider has, and starts no more for their schemas. The providers that Load has returned are closed by their callers.
+func (h *Host) Close() error { return errors.Join(h.keeper.close(), h.starts.endUnused(true)) }
 
 func (h *Host) load(ctx context.Context, spec providers.Spec) (*client, error) {
 	c, err := h.connect(ctx, spec)

@@ -17,7 +17,20 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// engineOptions assembles the options of the engine. The returned function ends plugins and programs.
+// openHost finds the program and opens the host of the plugins, which the phases share.
+func openHost(ctx context.Context, o *operation) error {
+	project := o.job.Stack.Session.Project
+	directory, entry, err := source.Locate(project.Directory(), project.Main)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	options := PluginOptions(o.job, directory)
+	options.KeepPlugins = true
+	o.host, o.entry = host.Open(ctx, options), entry
+	return nil
+}
+
+// engineOptions assembles the options of the engine. The returned function ends what only this phase needs: the program and the policy packs.
 func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview bool) (options sluice.Options, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
@@ -30,16 +43,9 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 			closeAll()
 		}
 	}()
-	project := o.job.Stack.Session.Project
-	directory, entry, err := source.Locate(project.Directory(), project.Main)
-	if err != nil {
-		return options, closeAll, exit.AsUsage(err)
-	}
-	h := host.Open(ctx, PluginOptions(o.job, directory))
-	closers = append(closers, h)
-	plugins := h.Options()
+	project, plugins := o.job.Stack.Session.Project, o.host.Options()
 	options = basicOptions(o, preview)
-	options.Directory, options.Providers, options.Service = directory, h.Plugins, h.Service
+	options.Directory, options.Providers, options.Service = plugins.Directory, o.host.Plugins, o.host.Service
 	if err := addFlags(&options, o.job); err != nil {
 		return options, closeAll, err
 	}
@@ -65,7 +71,7 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 		}
 	}
 	program, err := newProgram(o.job, source.Project{
-		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: plugins.Directory, Entry: o.entry,
 		Debug: o.job.Flags.Program.Debug.Program,
 	}, plugins)
 	switch {

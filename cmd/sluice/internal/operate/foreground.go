@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -24,11 +25,12 @@ type foreground struct {
 	// asking is true while a confirmation is requested: an interrupt then ends the operation at once.
 	asking atomic.Bool
 
-	mu     sync.Mutex // guards the fields below
-	screen *screen    // of the current phase; nil between phases
-	fence  *sluice.Fence
-	lock   backend.Lock // nil if the operation is only a preview
-	// endProcesses ends the plugins and the program of the phase; nil between phases.
+	mu      sync.Mutex // guards the fields below
+	screen  *screen    // of the current phase; nil between phases
+	fence   *sluice.Fence
+	lock    backend.Lock // nil if the operation is only a preview
+	plugins io.Closer    // the host of the plugins; nil if none runs
+	// endProcesses ends the program and the policy packs of the phase; nil between phases.
 	endProcesses func()
 }
 
@@ -53,6 +55,14 @@ func (f *foreground) setScreen(s *screen) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.screen = s
+}
+
+// ownPlugins sets the host of the plugins. The returned function closes it.
+func (f *foreground) ownPlugins(h io.Closer) (end func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.plugins = h
+	return func() { _ = h.Close() } // an error of an ending plugin changes nothing
 }
 
 // setProcesses sets the fence of a phase, and the function that ends its processes.
@@ -104,7 +114,7 @@ const abandonPatience = 2 * time.Second
 func (f *foreground) leave() {
 	f.terminal.Leave()
 	f.mu.Lock()
-	screen, fence, end, lock := f.screen, f.fence, f.endProcesses, f.lock
+	screen, fence, end, plugins, lock := f.screen, f.fence, f.endProcesses, f.plugins, f.lock
 	f.mu.Unlock()
 	if screen != nil && screen.log != nil {
 		screen.log.Leave()
@@ -127,6 +137,9 @@ func (f *foreground) leave() {
 	time.AfterFunc(abandonPatience, func() { os.Exit(exit.Cancelled) })
 	if end != nil {
 		_ = panics.Try(end)
+	}
+	if plugins != nil {
+		_ = panics.Try(func() { _ = plugins.Close() })
 	}
 	os.Exit(exit.Cancelled)
 }

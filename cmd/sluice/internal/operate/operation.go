@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
@@ -20,6 +21,8 @@ type operation struct {
 	foreground foreground
 	interrupts sluice.Interrupts
 	guard      *interrupts.Guard
+	host       *host.Host         // has the plugins of all phases
+	entry      string             // of the program, in the directory of the host's options
 	given      flags.Targeting    // as the command line has chosen resources, before the user chose others at the question
 	previewed  *display.Report    // the preview before the question; nil if it was not shown on a screen
 	service    *ciservice.Service // nil if no service runs the job
