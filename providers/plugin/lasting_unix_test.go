@@ -76,6 +76,24 @@ func requireEnded(t *testing.T, pid int) {
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
+// create begins a call that hangs, and returns its later error.
+func (h hanging) create(t *testing.T, ctx context.Context, p providers.Provider) <-chan error {
+	t.Helper()
+	over := make(chan error, 1)
+	var caller conc.WaitGroup
+	t.Cleanup(caller.Wait)
+	caller.Go(func() {
+		_, err := create(ctx, p, "a", object("value", "x"))
+		over <- err
+	})
+	select {
+	case <-h.heard:
+	case err := <-over:
+		require.Fail(t, "the call does not hang", "%v", err)
+	}
+	return over
+}
+
 func TestALaterRunTakesOverAPlugin(t *testing.T) {
 	i := keeping(t, setup{})
 	first := i.load(t)
@@ -181,11 +199,9 @@ func TestAPluginIsNotTakenOver(t *testing.T) {
 		"with an abandoned call": func(t *testing.T, _ *installation, p providers.Provider) {
 			require.NoError(t, p.Configure(t.Context(), providers.ConfigureRequest{Inputs: object("hangOn", "create")}))
 			ctx, leave := context.WithCancel(t.Context())
-			var caller conc.WaitGroup
-			caller.Go(func() { _, _ = create(ctx, p, "a", object("value", "x")) })
-			hang.wait(1)
+			over := hang.create(t, ctx, p)
 			leave()
-			caller.Wait()
+			require.ErrorIs(t, <-over, context.Canceled)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,11 +230,9 @@ func TestAPluginIsNotTakenOver(t *testing.T) {
 		i := keeping(t, setup{output: hang.output})
 		p := i.load(t)
 		require.NoError(t, p.Configure(t.Context(), providers.ConfigureRequest{Inputs: object("hangOn", "create")}))
-		var caller conc.WaitGroup
-		caller.Go(func() { _, _ = create(t.Context(), p, "a", object("value", "x")) })
-		hang.wait(1)
+		over := hang.create(t, t.Context(), p)
 		require.NoError(t, p.Close())
-		caller.Wait()
+		require.Error(t, <-over)
 		requireEnded(t, i.pids(t)[0])
 	})
 }
