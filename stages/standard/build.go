@@ -306,6 +306,9 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 	if d.Goal != nil && d.Goal.ImportID != "" {
 		text := importRefusal(d)
 		if !b.control.DryRun() {
+			if d.Origin == stages.FromImport {
+				d.PendingReply.Answer(importedReply(d.URN, d.Old)) // the import itself has succeeded (steps.md 4.2)
+			}
 			return b.control.FailRegistration(d.Located, 0, errors.New(text))
 		}
 		b.control.Diagnose(d.URN, stages.Warning, 0, text)

@@ -127,7 +127,7 @@ func orderOf(d stages.Diffed) stages.Order {
 	return ""
 }
 
-// importedReply returns the answer to a registration that needs only its import.
+// importedReply returns the answer to a registration whose import is all that is done.
 func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
 	return &stages.RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
 }

@@ -77,11 +77,14 @@ func TestAnImportThatWouldBeReplacedIsRefusedAndStaysImported(t *testing.T) {
 	const text = "previously-imported resources that still specify an ID may not be replaced"
 	k := newKit(t)
 	k.exists("ext-1", in{"immutable": 1})
-	p := program(adopted("ext-1", in{"immutable": 2}))
+	var told string
+	p := program(func(s *script) { told = s.thing("a", in{"immutable": 2}, imports("ext-1")).ID })
 	r := k.preview(p)
 	r.requireDiagnostic(stages.Warning, 0, text)
 	require.Contains(t, r.steps(), "replace a", "the preview shows what the update refuses")
+	told = ""
 	k.fails(p, text)
+	require.Equal(t, "ext-1", told)
 	require.Equal(t, values(in{"immutable": 1}), k.recorded("a").Inputs)
 	require.Equal(t, "ext-1", k.recorded("a").ID)
 }

@@ -315,6 +315,22 @@ func TestRenamedParentThatIsNoTargetKeepsItsNameAndItsChildren(t *testing.T) {
 	}
 }
 
+func TestNobodyAsksWhetherARenamedResourceThatIsNoTargetWouldBeReplaced(t *testing.T) {
+	pair := func(size int, dependent string, with ...option) func(s *script) {
+		return func(s *script) {
+			a := s.thing("a", in{"size": size})
+			s.thing(dependent, nil, append(with, from("immutable", a))...)
+		}
+	}
+	k := newKit(t)
+	k.up(program(pair(1, "b")))
+	k.options.Targeting.Targets = set(t, string(urnOf("a")))
+	r := k.up(program(pair(2, "c", alias(urn.Alias{Name: "b"}))))
+	require.Equal(t, []string{"update a"}, r.changed())
+	require.NotContains(t, r.did(), "diff b")
+	require.NotContains(t, r.did(), "diff c")
+}
+
 func TestWhatATargetNeedsIsCarriedThoughNothingDeclaresIt(t *testing.T) {
 	for name, left := range map[string]bool{"by a target": true, "by what is not a target": false} {
 		t.Run(name, func(t *testing.T) {

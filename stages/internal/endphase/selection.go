@@ -93,7 +93,10 @@ func (sl *selector) renamed(all rooms.EndGraph, set *urn.PatternSet) (ids []grap
 // the states at once, and for each in the order of its dependents (steps.md 6.7).
 func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = rooms.Created | rooms.Same | rooms.Updated | rooms.Deleted | rooms.Replaced | rooms.Read
-	impossible := func(id graph.ID) bool { return sl.rooms.Decisions.Has(all.Base.Resources[id].URN, decided) }
+	impossible := func(id graph.ID) bool {
+		u := all.Base.Resources[id].URN
+		return sl.rooms.Decisions.Has(u, decided) || sl.rooms.Names.IsKept(u) // a renamed resource that is left out is carried forward (steps.md 6.5)
+	}
 	found := make([][]graph.ID, len(ids))
 	p := pool.New().WithErrors().WithMaxGoroutines(sl.access.ReadWorkers())
 	for i, id := range ids {
