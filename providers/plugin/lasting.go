@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// keeper has the plugins that one run has closed and a later one may use, such as those of a preview for the update that follows (decision 0286). A
+// keeper has the plugins that one run has closed and a later one may use, such as those of a preview for the update that follows (decision 0288). A
 // plugin is configured once: a provider with another configuration gets another process. It is safe for many goroutines.
 type keeper struct {
 	mu     sync.Mutex // guards the fields below, and what lasting providers have until they are configured

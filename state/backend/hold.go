@@ -38,6 +38,14 @@ type hold struct {
 	mu      sync.Mutex // guards the fields below
 	lock    *ownLock   // nil while the handle does not hold the lock
 	claimed bool       // whether a recording or an edit has claimed the writing
+	loaded  loaded     // under the lock, for the next one that loads it; nothing once the writing was claimed
+}
+
+// loaded is a state as a handle has loaded it.
+type loaded struct {
+	by       *fileStack
+	revision string // of the stack file
+	snapshot *state.Snapshot
 }
 
 // ownLock is a lock that a handle has taken.
@@ -58,7 +66,7 @@ func (h *hold) own(l heldLock) Lock {
 func (l *ownLock) Close() error {
 	l.hold.mu.Lock()
 	if l.hold.lock == l {
-		l.hold.lock = nil
+		l.hold.lock, l.hold.loaded = nil, loaded{}
 	}
 	l.hold.mu.Unlock()
 	return l.heldLock.Close()
@@ -81,8 +89,27 @@ func (h *hold) claim(ref Ref) (*ownLock, error) {
 	case h.claimed:
 		return nil, &RecordingError{Ref: ref}
 	}
-	h.claimed = true
+	h.claimed, h.loaded = true, loaded{}
 	return h.lock, nil
+}
+
+// keep keeps what was loaded while the handle has the lock and nobody writes.
+func (h *hold) keep(l loaded) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock != nil && !h.claimed {
+		h.loaded = l
+	}
+}
+
+// find returns what the same handle has loaded from the same revision; nil if there is nothing.
+func (h *hold) find(by *fileStack, revision string) *state.Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock == nil || revision == "" || h.loaded.by != by || h.loaded.revision != revision {
+		return nil
+	}
+	return h.loaded.snapshot
 }
 
 func (h *hold) end() {

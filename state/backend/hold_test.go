@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -134,4 +135,33 @@ func TestARecordingWithoutItsLockBeginsNothingMore(t *testing.T) {
 			_ = l.Close()
 		})
 	}
+}
+
+func TestALockedStateIsLoadedOnce(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	require.NotSame(t, mustLoad(t, s), mustLoad(t, s), "without a lock anybody may change it")
+	l, err := s.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	first := mustLoad(t, s)
+	require.Same(t, first, mustLoad(t, s))
+	require.NotSame(t, first, mustLoad(t, s.Readable()), "which opens other secrets")
+
+	first = mustLoad(t, s)
+	r, err := s.Record(ctx, first)
+	require.NoError(t, err)
+	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
+	require.NoError(t, r.Close(ctx))
+	second := mustLoad(t, s)
+	require.Len(t, second.Resources, len(first.Resources)+1)
+
+	path := s.File(ctx)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(content, []byte("::a"), []byte("::b")), 0o600))
+	require.NotSame(t, second, mustLoad(t, s), "somebody has written the file in spite of the lock")
+
+	require.NoError(t, l.Close())
+	require.NotSame(t, mustLoad(t, s), mustLoad(t, s))
 }

@@ -75,8 +75,27 @@ func (s *fileStack) SecretsProvider(ctx context.Context) (*state.SecretsProvider
 	return summary.SecretsProvider, err
 }
 
-// Load implements [Stack].
+// Load implements [Stack]. While the handle has the lock, it loads an unchanged file once, for the preview and the update that follows. Nobody changes
+// a snapshot that was loaded.
 func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
+	if !s.hold.isHeld() {
+		return s.load(ctx)
+	}
+	revision, err := s.Revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if found := s.hold.find(s, revision); found != nil {
+		return found, nil
+	}
+	snapshot, err := s.load(ctx)
+	if err == nil {
+		s.hold.keep(loaded{s, revision, snapshot})
+	}
+	return snapshot, err
+}
+
+func (s *fileStack) load(ctx context.Context) (*state.Snapshot, error) {
 	snapshot, err := s.present(ctx, s.seal().Decrypter)
 	if err == nil {
 		err = s.Check(ctx, snapshot)
