@@ -25,7 +25,7 @@ func openHost(ctx context.Context, o *operation) error {
 		return exit.AsUsage(err)
 	}
 	options := PluginOptions(o.job, directory)
-	options.KeepPlugins = true
+	options.KeepPlugins = !o.job.Flags.Incremental.Off
 	o.host, o.entry = host.Open(ctx, options), entry
 	return nil
 }
