@@ -114,8 +114,10 @@ func run(kept, dir, binary string, args []string) (status int, err error) {
 	return status, err
 }
 
-// measure runs the tests of the package in a folder, writes their cost to a file in dir, and returns the exit status.
+// measure runs the tests of the package in a folder, writes their cost to a file in dir, and returns the exit status. The tests do not get GOGC, which is
+// for the compiler that go test runs: sluice collects its garbage in another way if it is set.
 func measure(test *exec.Cmd, dir, folder string) (status int, err error) {
+	test.Env = slices.DeleteFunc(test.Environ(), func(v string) bool { return strings.HasPrefix(v, "GOGC=") })
 	began, pace := time.Now(), startSampler()
 	err = test.Run()
 	c := cost{Package: folder, Elapsed: time.Since(began), Pace: pace.end()}

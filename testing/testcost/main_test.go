@@ -28,6 +28,13 @@ func TestTheCostOfATestIncludesWhatItWaitsFor(t *testing.T) {
 	require.GreaterOrEqual(t, costs[0].Pace, 1.0)
 }
 
+func TestTestsDoNotGetTheSettingOfTheCompiler(t *testing.T) {
+	t.Setenv("GOGC", "400")
+	status, err := run("", t.TempDir(), "sh", []string{"-c", `[ -z "$GOGC" ]`})
+	require.NoError(t, err)
+	require.Zero(t, status)
+}
+
 func TestASignalIsAFailure(t *testing.T) {
 	status, err := run("", t.TempDir(), "sh", []string{"-c", `kill -9 $$`})
 	require.NoError(t, err)

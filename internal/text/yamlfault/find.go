@@ -153,6 +153,9 @@ func (f *finder) mistake(text, message string, read int) (offset int, found bool
 			return header[1], true
 		}
 	}
+	if strings.Count(text, "[")+strings.Count(text, "{")-strings.Count(text, "]")-strings.Count(text, "}") > maxDepth {
+		return 0, false // each part that is not nested as deeply can be completed, whether the mistake is in it or not
+	}
 	// The mistake is at the end of the longest part that can be completed.
 	for next := rune('\n'); text != "" && f.budget > 0; {
 		last, size := utf8.DecodeLastRuneInString(text)

@@ -63,6 +63,17 @@ func TestAMistakeThatIsNotSeenHasNoPlace(t *testing.T) {
 	}
 }
 
+func TestAMistakeInTooManyBracketsHasNoPlace(t *testing.T) {
+	for depth, found := range map[int]bool{90: true, 150: false, 50_000: false} {
+		text := "a: " + strings.Repeat("[", depth) + "}"
+		got, ok := yamlfault.Find(text, message(t, text))
+		require.Equal(t, found, ok, "%d: %v", depth, got)
+		if found {
+			require.Equal(t, len(text), got.Column)
+		}
+	}
+}
+
 func FuzzPlacesAreInTheText(f *testing.F) {
 	for _, text := range []string{"a: [", "\n\n", "a: \"", "{\"a\": \xff", "\ufeffa: [", "a: b: c\r\n"} {
 		f.Add(text)
