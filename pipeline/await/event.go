@@ -42,8 +42,11 @@ func (e *Event) wait(ctx, second context.Context) error {
 	case <-e.fired:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
 	case <-second.Done():
-		return context.Cause(second)
+		ctx = second
 	}
+	if e.Fired() {
+		return nil // it may have happened before
+	}
+	return context.Cause(ctx)
 }

@@ -66,11 +66,17 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 			return nil
 		}
 	}
-	return b.decideOrRefuse(d, b.decide(d, x), x)
+	return b.decideOrRefuse(d, x, func() error { return b.decide(d, x) })
 }
 
-// decideOrRefuse decides that a registration has failed, if that is the error of its decision and the run goes on. It returns any other error.
-func (b *builder) decideOrRefuse(d stages.Diffed, err error, x pipeline.Exchange[Ask, stages.Built]) error {
+// decideOrRefuse decides, or decides that the registration has failed, if that is the error of its decision and the run goes on. It returns any other
+// error.
+func (b *builder) decideOrRefuse(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built], decide func() error) error {
+	if d.Violation == nil {
+		inner := decide
+		decide = func() error { return decideImported(b.control, d.Located, inner) }
+	}
+	err := decide()
 	if err == nil {
 		return nil
 	}
@@ -306,9 +312,6 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 	if d.Goal != nil && d.Goal.ImportID != "" {
 		text := importRefusal(d)
 		if !b.control.DryRun() {
-			if d.Origin == stages.FromImport {
-				d.PendingReply.Answer(importedReply(d.URN, d.Old)) // the import itself has succeeded (steps.md 4.2)
-			}
 			return b.control.FailRegistration(d.Located, 0, errors.New(text))
 		}
 		b.control.Diagnose(d.URN, stages.Warning, 0, text)
@@ -350,19 +353,19 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 		delete(b.rechecks, d.Seq)
 		switch {
 		case a.err != nil:
-			return b.decideOrRefuse(d, a.err, x)
+			return b.decideOrRefuse(d, x, func() error { return a.err })
 		case d.DeletedByClosure:
 			d.Rechecked = &a.inputs
-			return b.decideOrRefuse(d, b.replace(d, x), x)
+			return b.decideOrRefuse(d, x, func() error { return b.replace(d, x) })
 		}
 		d.Inputs, d.Accepted = a.inputs, a.accepted
-		return b.decideOrRefuse(d, b.recreate(d, x), x)
+		return b.decideOrRefuse(d, x, func() error { return b.recreate(d, x) })
 	}
 	root, err := b.closures.probed(a)
 	if err != nil {
 		return err
 	}
-	return b.decideOrRefuse(root.D, b.advance(root, x), x)
+	return b.decideOrRefuse(root.D, x, func() error { return b.advance(root, x) })
 }
 
 // advance decides as much of a closure as is known. When all of it is, it commits the root.

@@ -35,7 +35,11 @@ func (df *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 		Workers: df.access.ReadWorkers(),
 		Buffer:  df.access.ReadWorkers(),
 		Run: func(ctx context.Context, a stages.Analyzed, emit pipeline.Emit[stages.Diffed]) error {
-			d, err := df.diff(ctx, a)
+			var d stages.Diffed
+			err := decideImported(df.control, a.Located, func() (err error) {
+				d, err = df.diff(ctx, a)
+				return err
+			})
 			if err != nil {
 				d = stages.Diffed{Analyzed: a}
 				if err := df.control.PassOn(&d.Located, err); err != nil {

@@ -1,10 +1,14 @@
 package standard
 
 import (
+	"context"
+	"errors"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -130,4 +134,21 @@ func orderOf(d stages.Diffed) stages.Order {
 // importedReply returns the answer to a registration whose import is all that is done.
 func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
 	return &stages.RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
+}
+
+// decideImported calls decide. If that fails for a registration whose object has been imported, the program gets the object as it was found, although the
+// registration goes no further (steps.md 4.2). The import counts as running until then, so that the failure does not end the answers before. A preview
+// goes on with the others, and imports nothing.
+func decideImported(c *control.Control, l stages.Located, decide func() error) (err error) {
+	if l.Origin != stages.FromImport || c.DryRun() || !c.Enter() {
+		return decide()
+	}
+	defer func() {
+		c.Leave(func() {
+			if stages.IsReported(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, stages.ErrShutDown) {
+				l.PendingReply.Answer(importedReply(l.URN, l.Old))
+			}
+		})
+	}()
+	return decide()
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -87,6 +88,23 @@ func TestAnImportThatWouldBeReplacedIsRefusedAndStaysImported(t *testing.T) {
 	require.Equal(t, "ext-1", told)
 	require.Equal(t, values(in{"immutable": 1}), k.recorded("a").Inputs)
 	require.Equal(t, "ext-1", k.recorded("a").ID)
+}
+
+func TestAnImportThatCannotBeComparedIsAnswered(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	k.fake = func(f *providertest.Fake) {
+		f.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) {
+			return providers.DiffResponse{}, errors.New("no comparison")
+		}
+	}
+	var told string
+	p := program(func(s *script) { told = s.thing("a", in{"size": 2}, imports("ext-1")).ID })
+	k.try(sluice.Preview, p).requireFailure("no comparison")
+	told = ""
+	k.fails(p, "no comparison")
+	require.Equal(t, "ext-1", told)
+	require.Equal(t, values(in{"size": 1}), k.recorded("a").Inputs)
 }
 
 func TestImportsOfWhatIsNotThereFail(t *testing.T) {
