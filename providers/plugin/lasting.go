@@ -16,7 +16,7 @@ import (
 // keeper has the plugins that one run has closed and a later one may use, such as those of a preview for the update that follows (decision 0288). A
 // plugin is configured once: a provider with another configuration gets another process. It is safe for many goroutines.
 type keeper struct {
-	mu     sync.Mutex // guards the fields below, and what lasting providers have until they are configured
+	mu     sync.Mutex // guards the fields below, and which plugins lasting providers have until they are configured
 	idle   map[string][]*configured
 	open   []*lasting // the providers that are not configured, but have a plugin that is
 	closed bool
@@ -26,20 +26,28 @@ type keeper struct {
 type configured struct {
 	plugin *client
 	with   *providers.ConfigureRequest // nil if it has none
+	calls  atomic.Int64                // those under way
+	// spoiled is true if the plugin may still be at work for an abandoned call, or is not as it was after its configuration.
+	spoiled atomic.Bool
 }
 
-// fits reports whether the plugin has this configuration.
+// isUsable reports whether the plugin is as a new one with this configuration would be.
+func (c *configured) isUsable() bool {
+	return !c.spoiled.Load() && c.calls.Load() == 0 && !c.plugin.isOver() && c.plugin.remote.process != nil
+}
+
+// fits reports whether the plugin is usable and has this configuration.
 func (c *configured) fits(req providers.ConfigureRequest) bool {
-	return c.with != nil && !c.plugin.isOver() && c.with.URN == req.URN && c.with.ID == req.ID && c.with.Name == req.Name && c.with.Type == req.Type &&
+	return c.with != nil && c.isUsable() && c.with.URN == req.URN && c.with.ID == req.ID && c.with.Name == req.Name && c.with.Type == req.Type &&
 		property.IdenticalMaps(c.with.Inputs, req.Inputs)
 }
 
 // take returns a plugin that was started for the same spec, or starts one.
 func (k *keeper) take(h *Host, spec providers.Spec, start func() (*client, error)) (*lasting, error) {
 	l := &lasting{host: h, spec: spec, key: startKey(spec)}
-	has, over := k.reserve(l)
-	for _, c := range over {
-		_ = c.plugin.Close() // an error of an ended plugin changes nothing
+	has, unusable := k.reserve(l)
+	for _, c := range unusable {
+		_ = c.plugin.Close() // an error of an ending plugin changes nothing
 	}
 	if has {
 		return l, nil
@@ -52,24 +60,24 @@ func (k *keeper) take(h *Host, spec providers.Spec, start func() (*client, error
 	return l, nil
 }
 
-// reserve gives l an idle plugin. It reports whether there is one, and returns those that have ended, which nobody has any more.
-func (k *keeper) reserve(l *lasting) (has bool, over []*configured) {
+// reserve gives l an idle plugin. It reports whether there is one, and returns those that are not usable, which nobody has any more.
+func (k *keeper) reserve(l *lasting) (has bool, unusable []*configured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for len(k.idle[l.key]) > 0 {
 		c := k.idle[l.key][0]
 		k.idle[l.key] = k.idle[l.key][1:]
-		if c.plugin.isOver() {
-			over = append(over, c)
+		if !c.isUsable() {
+			unusable = append(unusable, c)
 			continue
 		}
 		l.has.Store(c)
 		if c.with != nil {
 			k.open = append(k.open, l)
 		}
-		return true, over
+		return true, unusable
 	}
-	return false, over
+	return false, unusable
 }
 
 // choose gives l a plugin with this configuration if there is one: an idle one, or that of another provider that is not configured, which gets the one
@@ -107,21 +115,21 @@ func (k *keeper) leave(l *lasting) {
 	k.open = slices.DeleteFunc(k.open, func(o *lasting) bool { return o == l })
 }
 
-// put keeps a plugin for a later run.
+// put keeps a plugin for a later run if it is usable, and ends it otherwise.
 func (k *keeper) put(key string, c *configured) error {
 	k.mu.Lock()
-	closed := k.closed
-	if !closed {
+	keeps := !k.closed && c.isUsable()
+	if keeps {
 		if k.idle == nil {
 			k.idle = map[string][]*configured{}
 		}
 		k.idle[key] = append(k.idle[key], c)
 	}
 	k.mu.Unlock()
-	if closed {
-		return c.plugin.Close()
+	if keeps {
+		return nil
 	}
-	return nil
+	return c.plugin.Close()
 }
 
 // close ends the plugins that no provider has, and later those that providers give back.
@@ -146,12 +154,8 @@ type lasting struct {
 	spec providers.Spec
 	key  string
 	// has is its plugin. Once it is configured, it does not change.
-	has atomic.Pointer[configured]
-
-	calls  atomic.Int64 // the calls under way
+	has    atomic.Pointer[configured]
 	closed atomic.Bool
-	// spoiled is true if the plugin may still be at work for this provider, or is not as it was after its configuration.
-	spoiled atomic.Bool
 }
 
 var _ providers.Provider = (*lasting)(nil)
@@ -160,18 +164,19 @@ var errClosed = errors.New("the provider has been closed")
 
 // onPlugin makes a call.
 func onPlugin[Q, R any](ctx context.Context, l *lasting, req Q, call func(*client, context.Context, Q) (R, error)) (R, error) {
-	l.calls.Add(1)
-	defer l.calls.Add(-1)
+	has := l.has.Load()
+	has.calls.Add(1)
+	defer has.calls.Add(-1)
 	if l.closed.Load() {
 		var none R
 		return none, errClosed
 	}
 	defer func() {
 		if ctx.Err() != nil {
-			l.spoiled.Store(true) // the plugin may go on with an abandoned call
+			has.spoiled.Store(true) // the plugin may go on with an abandoned call
 		}
 	}()
-	return call(l.has.Load().plugin, ctx, req)
+	return call(has.plugin, ctx, req)
 }
 
 // Configure does nothing if there is a plugin that has this configuration.
@@ -191,15 +196,16 @@ func (l *lasting) Configure(ctx context.Context, req providers.ConfigureRequest)
 	_, err := onPlugin(ctx, l, req, func(c *client, ctx context.Context, req providers.ConfigureRequest) (struct{}, error) {
 		return struct{}{}, c.Configure(ctx, req)
 	})
+	has := l.has.Load()
 	if err != nil {
-		l.spoiled.Store(true)
+		has.spoiled.Store(true)
 		return err
 	}
-	l.has.Store(&configured{plugin: l.has.Load().plugin, with: &req})
+	has.with = &req
 	return nil
 }
 
-// Close keeps the plugin, or ends it if it may not be as a new one with this configuration would be.
+// Close leaves the plugin to the keeper.
 func (l *lasting) Close() error {
 	if l.closed.Swap(true) {
 		return nil
@@ -208,22 +214,19 @@ func (l *lasting) Close() error {
 	k.mu.Lock()
 	k.leave(l)
 	k.mu.Unlock()
-	has := l.has.Load()
-	if l.spoiled.Load() || l.calls.Load() > 0 || has.plugin.isOver() || has.plugin.remote.process == nil {
-		return has.plugin.Close()
-	}
-	return k.put(l.key, has)
+	return k.put(l.key, l.has.Load())
 }
 
 // Cancel cancels the plugin, which is not used any more afterwards.
 func (l *lasting) Cancel(ctx context.Context) error {
-	l.spoiled.Store(true)
-	return l.has.Load().plugin.Cancel(ctx)
+	has := l.has.Load()
+	has.spoiled.Store(true)
+	return has.plugin.Cancel(ctx)
 }
 
 // Parameterize makes the plugin serve another package than that of the spec.
 func (l *lasting) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
-	l.spoiled.Store(true)
+	l.has.Load().spoiled.Store(true)
 	return onPlugin(ctx, l, req, (*client).Parameterize)
 }
 
