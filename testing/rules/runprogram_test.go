@@ -90,6 +90,31 @@ func TestRefreshByProgramReadsWhatTheProgramDoesNotDeclareAndDeletesNothing(t *t
 	require.Equal(t, []string{"a", "b"}, k.names())
 }
 
+func TestRefreshByProgramKeepsReferencesToWhatItLeavesOut(t *testing.T) {
+	for name, choose := range map[string]func(*stages.Targeting){
+		"excludes": func(sel *stages.Targeting) { sel.Excludes = set(t, string(urnOf("a"))) },
+		"targets":  func(sel *stages.Targeting) { sel.Targets = set(t, string(urnOf("b"))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := running(newKit(t))
+			p := program(func(s *script) {
+				a := s.thing("a", nil)
+				s.thing("b", nil, from("value", a), deletedWith(a))
+			})
+			k.up(p)
+			before := k.recorded("b")
+			choose(&k.options.Targeting)
+			out := k.try(sluice.Refresh, p)
+			require.NoError(t, out.err)
+			require.ElementsMatch(t, []string{"read b", "diff b"}, out.did())
+			after := k.recorded("b")
+			require.Equal(t, []urn.URN{urnOf("a")}, after.Dependencies)
+			require.Equal(t, before.PropertyDependencies, after.PropertyDependencies)
+			require.Equal(t, urnOf("a"), after.DeletedWith)
+		})
+	}
+}
+
 func TestUpdateThatRefreshesByProgramMakesAgainWhatIsGone(t *testing.T) {
 	k := running(newKit(t))
 	p := program(func(s *script) { s.thing("b", nil, dependsOn(s.thing("a", nil))) })
