@@ -81,33 +81,30 @@ func (k *keeper) reserve(l *lasting) (has bool, unusable []*configured) {
 }
 
 // choose gives l a plugin with this configuration if there is one: an idle one, or that of another provider that is not configured, which gets the one
-// of l. It reports whether l has such a plugin. If not, and the one of l has another configuration, it returns that one, which l must give up.
-func (k *keeper) choose(l *lasting, req providers.ConfigureRequest) (fits bool, other *configured) {
+// of l. It reports whether l has such a plugin now.
+func (k *keeper) choose(l *lasting, req providers.ConfigureRequest) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.leave(l)
 	has := l.has.Load()
 	if has.fits(req) {
-		return true, nil
+		return true
 	}
 	for i, c := range k.idle[l.key] {
 		if c.fits(req) {
 			k.idle[l.key][i] = has
 			l.has.Store(c)
-			return true, nil
+			return true
 		}
 	}
 	for _, o := range k.open {
 		if c := o.has.Load(); o.key == l.key && c.fits(req) {
 			o.has.Store(has)
 			l.has.Store(c)
-			return true, nil
+			return true
 		}
 	}
-	if has.with != nil {
-		return false, has
-	}
-	return false, nil
+	return false
 }
 
 // leave removes l from the providers that are not configured. k.mu must be held.
@@ -181,11 +178,10 @@ func onPlugin[Q, R any](ctx context.Context, l *lasting, req Q, call func(*clien
 
 // Configure does nothing if there is a plugin that has this configuration.
 func (l *lasting) Configure(ctx context.Context, req providers.ConfigureRequest) error {
-	fits, other := l.host.keeper.choose(l, req)
-	if fits {
+	if l.host.keeper.choose(l, req) {
 		return nil
 	}
-	if other != nil {
+	if other := l.has.Load(); other.with != nil { // a plugin is configured once
 		fresh, err := l.host.load(ctx, l.spec)
 		if err != nil {
 			return err

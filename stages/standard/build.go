@@ -72,11 +72,7 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 // decideOrRefuse decides, or decides that the registration has failed, if that is the error of its decision and the run goes on. It returns any other
 // error.
 func (b *builder) decideOrRefuse(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built], decide func() error) error {
-	if d.Violation == nil {
-		inner := decide
-		decide = func() error { return decideImported(b.control, d.Located, inner) }
-	}
-	err := decide()
+	err := decideImported(b.control, d.Analyzed, decide)
 	if err == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (df *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 		Buffer:  df.access.ReadWorkers(),
 		Run: func(ctx context.Context, a stages.Analyzed, emit pipeline.Emit[stages.Diffed]) error {
 			var d stages.Diffed
-			err := decideImported(df.control, a.Located, func() (err error) {
+			err := decideImported(df.control, a, func() (err error) {
 				d, err = df.diff(ctx, a)
 				return err
 			})

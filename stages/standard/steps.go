@@ -138,15 +138,15 @@ func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
 
 // decideImported calls decide. If that fails for a registration whose object has been imported, the program gets the object as it was found, although the
 // registration goes no further (steps.md 4.2). The import counts as running until then, so that the failure does not end the answers before. A preview
-// goes on with the others, and imports nothing.
-func decideImported(c *control.Control, l stages.Located, decide func() error) (err error) {
-	if l.Origin != stages.FromImport || c.DryRun() || !c.Enter() {
+// goes on with the others, and imports nothing. What is not as planned has no answer.
+func decideImported(c *control.Control, a stages.Analyzed, decide func() error) (err error) {
+	if a.Origin != stages.FromImport || a.Violation != nil || c.DryRun() || !c.Enter() {
 		return decide()
 	}
 	defer func() {
 		c.Leave(func() {
 			if stages.IsReported(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, stages.ErrShutDown) {
-				l.PendingReply.Answer(importedReply(l.URN, l.Old))
+				a.PendingReply.Answer(importedReply(a.URN, a.Old))
 			}
 		})
 	}()

@@ -29,7 +29,7 @@ type foreground struct {
 	screen  *screen    // of the current phase; nil between phases
 	fence   *sluice.Fence
 	lock    backend.Lock // nil if the operation is only a preview
-	plugins io.Closer    // the host of the plugins; nil if none runs
+	plugins io.Closer    // the host of the plugins; nil before it is opened
 	// endProcesses ends the program and the policy packs of the phase; nil between phases.
 	endProcesses func()
 }
