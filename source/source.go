@@ -25,7 +25,8 @@ type Program interface {
 
 // Preparer is a [Program] that may need a preparation before its other methods are called, such as a virtual environment.
 type Preparer interface {
-	// Prepare makes what is missing, and logs what it does. It is called before Packages if the program is about to run.
+	// Prepare makes what is missing, and logs what it does. It is called before Packages if the program is about to run. A program that has to be
+	// compiled is compiled by Prepare, and each Run until the next Prepare runs that: the update runs what its preview has run.
 	Prepare(ctx context.Context, log func(stages.LogMessage)) error
 }
 

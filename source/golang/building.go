@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// building is a build in the background. Whoever takes it calls wait or abandon, which end its goroutine.
+// building is a build in the background. Each run of the program calls wait, and its owner calls abandon in the end.
 type building struct {
 	work conc.WaitGroup
 	end  context.CancelCauseFunc
@@ -52,7 +52,7 @@ func (b *building) wait(ctx context.Context, log func(stages.LogMessage)) (strin
 	for _, m := range b.logged {
 		log(m)
 	}
-	b.log = log
+	b.logged, b.log = nil, log
 	b.mu.Unlock()
 	release := context.AfterFunc(ctx, func() { b.end(context.Cause(ctx)) })
 	b.work.Wait()
@@ -64,7 +64,7 @@ func (b *building) wait(ctx context.Context, log func(stages.LogMessage)) (strin
 	return b.binary, b.err
 }
 
-// abandon ends the build. It does nothing for nil.
+// abandon ends the build if it is under way, and its goroutine. It does nothing for nil.
 func (b *building) abandon() {
 	if b == nil {
 		return

@@ -24,12 +24,12 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Program is a Go program. It keeps nothing between runs, except the build for the next one.
+// Program is a Go program. It keeps nothing between runs, except what Prepare has built for them.
 type Program struct {
 	project source.Project
 
 	mu       sync.Mutex // guards prepared
-	prepared *building  // of the next run; nil if it has not begun
+	prepared *building  // what the runs use; nil if each builds the program
 }
 
 // New returns the program of a project. Runtime options: binary, a program that is built already; buildTarget, the path of the executable
@@ -60,7 +60,7 @@ var missingModule = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`missing go\.sum entry|no required module provides package|updates to go\.(mod|sum) needed`)
 })
 
-// Run builds the program and runs it. The end of ctx ends the build or the program, and everything that the program started.
+// Run runs what the last call of Prepare has built. Without one it builds the program first. The end of ctx ends the build or the program, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	var debugger *delve
 	if p.project.Debug {
@@ -111,34 +111,34 @@ func (p *Program) debug(ctx context.Context, host source.Host, d *delve, binary 
 	return direct.Ended(p.project, exit, nil)
 }
 
-// Prepare implements [source.Preparer]: it begins to build the program, so that the go command lists the packages meanwhile. Run waits for the
-// build and has its errors.
+// Prepare implements [source.Preparer]: it begins to build the program, so that the go command lists the packages meanwhile. The following runs wait for
+// the build and have its errors.
 func (p *Program) Prepare(ctx context.Context, _ func(stages.LogMessage)) error {
 	if p.project.Option("binary") != "" || p.project.Debug {
 		return nil
 	}
-	p.take().abandon() // the sources may have changed
-	b := begin(context.WithoutCancel(ctx), func(ctx context.Context, log func(stages.LogMessage)) (string, error) {
+	p.replace(nil) // the sources may have changed
+	p.replace(begin(context.WithoutCancel(ctx), func(ctx context.Context, log func(stages.LogMessage)) (string, error) {
 		return p.binary(ctx, false, log)
-	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.prepared = b
+	}))
 	return nil
 }
 
-// take returns the build that was begun for the next run, nil if there is none.
-func (p *Program) take() *building {
+// replace sets the build that runs use, nil for none, and ends the one before.
+func (p *Program) replace(b *building) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.prepared
-	p.prepared = nil
-	return b
+	before := p.prepared
+	p.prepared = b
+	p.mu.Unlock()
+	before.abandon()
 }
 
-// built returns the executable to run, from the build that was begun if there is one.
+// built returns the executable to run: of the build that Prepare has begun, if there is one.
 func (p *Program) built(ctx context.Context, debug bool, log func(stages.LogMessage)) (string, error) {
-	if b := p.take(); b != nil {
+	p.mu.Lock()
+	b := p.prepared
+	p.mu.Unlock()
+	if b != nil {
 		return b.wait(ctx, log)
 	}
 	return p.binary(ctx, debug, log)
@@ -151,7 +151,7 @@ func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) sour
 
 // Close ends a build whose program was not run. Each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error {
-	p.take().abandon()
+	p.replace(nil)
 	return nil
 }
 

@@ -26,7 +26,7 @@ type Program struct {
 	project source.Project
 
 	mu       sync.Mutex // guards prepared
-	prepared *compiled  // of the next run; nil if it was not compiled
+	prepared *compiled  // what the runs use; nil if each compiles the program
 }
 
 // New returns the program of a project. Runtime options: binary, a jar that is built already; use-executor, the build tool.
@@ -49,13 +49,13 @@ func (e *CompileError) Error() string {
 	return msg
 }
 
-// Run compiles the program and runs it. The end of ctx ends the compiler or the program, and everything that the program started.
+// Run runs what the last call of Prepare has compiled. Without one it compiles the program first. The end of ctx ends the compiler or the program, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	b, java, err := p.tools(ctx)
 	if err != nil {
 		return err
 	}
-	c := p.take()
+	c := p.last()
 	if c == nil && b.tool != jar {
 		host.Monitor.Log(ctx, compiling(b))
 	}
@@ -109,10 +109,10 @@ func (p *Program) ServeMonitor(ctx context.Context, m source.ServedMonitor) sour
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
-// Prepare implements [source.Preparer]: the start of the build tool that lists the packages compiles the program for the next run, too. Its errors are
-// those of Run.
+// Prepare implements [source.Preparer]: the start of the build tool that lists the packages compiles the program for the following runs,
+// too. Its errors are those of Run.
 func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) error {
-	p.take() // the sources may have changed
+	p.keep(nil) // the sources may have changed
 	b, java, err := p.tools(ctx)
 	if err != nil || b.tool == jar {
 		return nil //nolint:nilerr // Packages finds the same error
@@ -122,9 +122,7 @@ func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) erro
 	if err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.prepared = &c
+	p.keep(&c)
 	return nil
 }
 
@@ -133,13 +131,18 @@ func compiling(b build) stages.LogMessage {
 	return stages.LogMessage{Severity: stages.Info, Message: "compiling with " + b.tool.title(), Ephemeral: true}
 }
 
-// take returns what was compiled for the next run, nil if nothing was.
-func (p *Program) take() *compiled {
+// keep sets what the runs use.
+func (p *Program) keep(c *compiled) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.prepared
-	p.prepared = nil
-	return c
+	p.prepared = c
+}
+
+// last returns what the last call of Prepare has compiled, nil if nothing was.
+func (p *Program) last() *compiled {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.prepared
 }
 
 // built returns the build of a compiled program with how it is started with arguments. c is what was compiled, nil if nothing was. A jar is compiled.
@@ -305,9 +308,7 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 func (p *Program) manifests(ctx context.Context, b build, java jdk) ([]sdk.Manifest, error) {
 	classPath := []string{b.jar}
 	if b.tool != jar {
-		p.mu.Lock()
-		c := p.prepared
-		p.mu.Unlock()
+		c := p.last()
 		if c == nil {
 			made, err := p.compileOnce(ctx, b, java, p.project.Args)
 			if err != nil {

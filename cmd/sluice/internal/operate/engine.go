@@ -17,20 +17,24 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// openHost finds the program and opens the host of the plugins, which the phases share.
-func openHost(ctx context.Context, o *operation) error {
+// openHost opens the host of the plugins and the program, which the phases share. The returned function closes both.
+func openHost(ctx context.Context, o *operation) (closeAll func(), err error) {
 	project := o.job.Stack.Session.Project
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
-		return exit.AsUsage(err)
+		return nil, exit.AsUsage(err)
 	}
 	options := PluginOptions(o.job, directory)
 	options.KeepPlugins = !o.job.Flags.Incremental.Off
-	o.host, o.entry = host.Open(ctx, options), entry
-	return nil
+	o.host = host.Open(ctx, options)
+	o.program, o.noProgram = openProgram(o.job, source.Project{
+		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+		Debug: o.job.Flags.Program.Debug.Program,
+	}, o.host.Options())
+	return o.foreground.own(o.program, o.host), nil
 }
 
-// engineOptions assembles the options of the engine. The returned function ends what only this phase needs: the program and the policy packs.
+// engineOptions assembles the options of the engine. The returned function ends what only this phase needs: the policy packs.
 func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview bool) (options sluice.Options, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
@@ -43,7 +47,7 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 			closeAll()
 		}
 	}()
-	project, plugins := o.job.Stack.Session.Project, o.host.Options()
+	plugins := o.host.Options()
 	options = basicOptions(o, preview)
 	options.Directory, options.Providers, options.Service = plugins.Directory, o.host.Plugins, o.host.Service
 	if err := addFlags(&options, o.job); err != nil {
@@ -70,35 +74,15 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 			options.PolicyPacks, closers = append(options.PolicyPacks, pack), append(closers, remove)
 		}
 	}
-	program, err := newProgram(o.job, source.Project{
-		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: plugins.Directory, Entry: o.entry,
-		Debug: o.job.Flags.Program.Debug.Program,
-	}, plugins)
 	switch {
-	case err == nil:
-		options.Program = program
-		closers = append(closers, program)
+	case o.noProgram == nil:
+		options.Program = o.program
 	case o.job.runsProgram():
-		return options, closeAll, err
+		return options, closeAll, o.noProgram
 	case o.job.Kind.AsksProgram:
-		o.job.remarks.warn("the versions of providers are taken from the state, because the program cannot be read: %v", err)
+		o.job.remarks.warn("the versions of providers are taken from the state, because the program cannot be read: %v", o.noProgram)
 	}
 	return options, closeAll, nil
-}
-
-// newProgram returns the program of the project, or the one that the caller serves.
-func newProgram(j *Job, files source.Project, plugins host.PluginOptions) (source.Program, error) {
-	port, inline, err := j.Flags.Program.Client()
-	if err != nil {
-		return nil, err
-	}
-	if inline && files.Debug {
-		j.remarks.warn("--attach-debugger: the program is served by the process at %s, which starts no debugger for it; start that process in a debugger", j.Flags.Program.ClientAddress())
-	}
-	if inline {
-		return host.NewInlineProgram(files, port, plugins), nil
-	}
-	return host.NewProgram(files, plugins)
 }
 
 // basicOptions returns the options that cannot be invalid.

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -25,12 +26,12 @@ type foreground struct {
 	// asking is true while a confirmation is requested: an interrupt then ends the operation at once.
 	asking atomic.Bool
 
-	mu      sync.Mutex // guards the fields below
-	screen  *screen    // of the current phase; nil between phases
-	fence   *sluice.Fence
-	lock    backend.Lock // nil if the operation is only a preview
-	plugins io.Closer    // the host of the plugins; nil before it is opened
-	// endProcesses ends the program and the policy packs of the phase; nil between phases.
+	mu     sync.Mutex // guards the fields below
+	screen *screen    // of the current phase; nil between phases
+	fence  *sluice.Fence
+	lock   backend.Lock // nil if the operation is only a preview
+	owned  []io.Closer  // the program and the host of the plugins, in the order of closing; nil before they are opened
+	// endProcesses ends the policy packs of the phase; nil between phases.
 	endProcesses func()
 }
 
@@ -57,12 +58,25 @@ func (f *foreground) setScreen(s *screen) {
 	f.screen = s
 }
 
-// ownPlugins sets the host of the plugins. The returned function closes it.
-func (f *foreground) ownPlugins(h io.Closer) (end func()) {
+// own sets the program, which may be nil, and the host of the plugins. The returned function closes them.
+func (f *foreground) own(p source.Program, h io.Closer) (closeAll func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.plugins = h
-	return func() { _ = h.Close() } // an error of an ending plugin changes nothing
+	if p != nil {
+		f.owned = append(f.owned, p)
+	}
+	f.owned = append(f.owned, h)
+	return f.closeOwned
+}
+
+// closeOwned closes the program and the host.
+func (f *foreground) closeOwned() {
+	f.mu.Lock()
+	owned := f.owned
+	f.mu.Unlock()
+	for _, c := range owned {
+		_ = c.Close() // an error of an ending process changes nothing
+	}
 }
 
 // setProcesses sets the fence of a phase, and the function that ends its processes.
@@ -114,7 +128,7 @@ const abandonPatience = 2 * time.Second
 func (f *foreground) leave() {
 	f.terminal.Leave()
 	f.mu.Lock()
-	screen, fence, end, plugins, lock := f.screen, f.fence, f.endProcesses, f.plugins, f.lock
+	screen, fence, end, lock := f.screen, f.fence, f.endProcesses, f.lock
 	f.mu.Unlock()
 	if screen != nil && screen.log != nil {
 		screen.log.Leave()
@@ -138,8 +152,6 @@ func (f *foreground) leave() {
 	if end != nil {
 		_ = panics.Try(end)
 	}
-	if plugins != nil {
-		_ = panics.Try(func() { _ = plugins.Close() })
-	}
+	_ = panics.Try(f.closeOwned)
 	os.Exit(exit.Cancelled)
 }

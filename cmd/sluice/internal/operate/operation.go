@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/host"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
@@ -22,7 +23,8 @@ type operation struct {
 	interrupts sluice.Interrupts
 	guard      *interrupts.Guard
 	host       *host.Host         // has the plugins of all phases
-	entry      string             // of the program, in the directory of the host's options
+	program    source.Program     // of all phases; nil if there is none
+	noProgram  error              // why there is none
 	given      flags.Targeting    // as the command line has chosen resources, before the user chose others at the question
 	previewed  *display.Report    // the preview before the question; nil if it was not shown on a screen
 	service    *ciservice.Service // nil if no service runs the job

@@ -35,10 +35,11 @@ func Run(ctx context.Context, j *Job) error {
 	j.Terminal.HandleSignals(true)
 	defer j.Terminal.HandleSignals(false)
 	o.guard.Run(ctx, func() {
-		if err = openHost(ctx, o); err != nil {
+		closeAll, openErr := openHost(ctx, o)
+		if err = openErr; err != nil {
 			return
 		}
-		defer o.foreground.ownPlugins(o.host)()
+		defer closeAll()
 		if o.answers, err = openAnswers(ctx, o, !j.Flags.Confirmation.PreviewOnly); err != nil {
 			return
 		}
