@@ -258,14 +258,14 @@ func (o *opened) importedPackages(ctx context.Context) []stages.Package {
 	return ps
 }
 
-// recordedPackages lists the packages of the recorded providers whose version is known.
+// recordedPackages lists the packages of the recorded providers whose version or place of download is known.
 func (o *opened) recordedPackages() []stages.Package {
 	var ps []stages.Package
 	for _, r := range o.base.Resources {
 		if !r.Type.IsProvider() || r.Delete {
 			continue
 		}
-		if p, err := stages.PackageOf(r.Type, r.Inputs); err == nil && p.Version != "" {
+		if p, err := stages.PackageOf(r.Type, r.Inputs); err == nil && (p.Version != "" || p.DownloadURL != "") {
 			p.Recorded = true
 			ps = append(ps, p)
 		}

@@ -35,6 +35,17 @@ func TestNewVersionOfADefaultProviderChangesReferencesOnly(t *testing.T) {
 	require.Equal(t, "1.2.0-beta.1", k.recorded("default_1_2_0_beta_1").Inputs.At("version").AsString())
 }
 
+// A program that names no packages gets those of the recorded providers (protocol.md 4.5), also if only the place of the download is recorded.
+func TestRecordedPlaceOfADownloadIsKept(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(in{"size": 1}, func(r *stages.RegisterRequest) { r.Package.DownloadURL = "https://get.example.com" })))
+	before := k.recorded("a").Provider
+	require.Contains(t, before, "default_https_/get.example.com")
+	r := k.up(program(one(in{"size": 2})))
+	r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
+	require.Equal(t, before, k.recorded("a").Provider)
+}
+
 func TestProviderThatSaysSoHasItsResourcesReplaced(t *testing.T) {
 	t.Run("default", func(t *testing.T) {
 		k := newKit(t)
