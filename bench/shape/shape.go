@@ -142,7 +142,7 @@ const (
 	EnvSize   = "BENCH_SIZE"
 	EnvClient = "BENCH_CLIENT" // of a program in Go: ClientSDK or ClientThin
 	EnvKey    = "BENCH_KEY"    // of a ClientThin: an input of the hub; a change replaces the hub and all its dependents
-	// EnvChanged is how many resources of a program in Go have other inputs than without it; "" is none.
+	// EnvChanged names a file with the number of resources of a program in Go that have other inputs than without it; "" is none.
 	EnvChanged = "BENCH_CHANGED"
 )
 
@@ -165,13 +165,17 @@ const EnvLatencies = "BENCH_LATENCIES"
 
 // Changed returns how many resources a program process declares with other inputs.
 func Changed() (int, error) {
-	text := os.Getenv(EnvChanged)
-	if text == "" {
+	file := os.Getenv(EnvChanged)
+	if file == "" {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(text)
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return 0, fmt.Errorf("%s must be a number of resources: %w", EnvChanged, err)
+		return 0, fmt.Errorf("reading what %s names: %w", EnvChanged, err)
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("%s must hold a number of resources: %w", file, err)
 	}
 	return n, nil
 }

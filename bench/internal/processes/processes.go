@@ -339,7 +339,7 @@ func (p *Processes) updatesAtService(ctx context.Context, r *runner.Runner, size
 	at := func(who string, t tool) (probe, error) {
 		environment := append(b.environment(l), "PULUMI_HOME="+filepath.Join(b.directory, "home-service-"+who), "PULUMI_BACKEND_URL="+s.url, "PULUMI_ACCESS_TOKEN=pul-alice")
 		in := func(args ...string) probe {
-			return b.in(b.project(l.client), environment, t, append(args, "--non-interactive", "--stack", fmt.Sprintf("acme/bench/%s-%d", who, size))...)
+			return b.in(l, b.project(l.client), environment, t, append(args, "--non-interactive", "--stack", fmt.Sprintf("acme/bench/%s-%d", who, size))...)
 		}
 		update := in(up...).then(in(down...))
 		return func(ctx context.Context, run meter.Run) (meter.Reading, error) {

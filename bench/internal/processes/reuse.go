@@ -98,7 +98,7 @@ func (p *Processes) reused(ctx context.Context, r *runner.Runner, name string, l
 	}
 	stack := fmt.Sprintf("%s-%d", strings.ReplaceAll(k.Case, " ", "-"), l.size)
 	sluice := func(l load, args ...string) probe {
-		return b.in(b.project(l.client), b.installed(l), b.tool("sluice"), append(args, "--non-interactive")...)
+		return b.in(l, b.project(l.client), b.installed(l), b.tool("sluice"), append(args, "--non-interactive")...)
 	}
 	c := func(l load, args ...string) probe { return sluice(l, append(args, "--stack", stack)...) }
 	install := sluice(l, "plugin", "install", "resource", "simple", "1.0.0", "--file", b.executable("pulumi-resource-simple"))

@@ -178,8 +178,11 @@ func (b *workbench) environment(l load) []string {
 		"PULUMI_BACKEND_URL=file://"+filepath.ToSlash(filepath.Join(b.directory, "state")),
 		"PULUMI_CONFIG_PASSPHRASE=benchmark", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_STACK=",
 		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, shape.EnvKey+"="+l.key, fmt.Sprintf("%s=%d", shape.EnvSize, l.size),
-		fmt.Sprintf("%s=%d", shape.EnvChanged, l.changed))
+		shape.EnvChanged+"="+filepath.Join(b.directory, changedFile))
 }
+
+// changedFile is the file with [load.changed], as a source of a program that is edited. In an environment of its own a plugin might answer otherwise.
+const changedFile = "changed"
 
 // installed returns an environment in which the plugin is not on PATH but in the plugin folder of a home of its own: answers of other plugins are
 // not used again.
@@ -206,12 +209,15 @@ func (b *workbench) tool(name string) tool {
 
 // timing returns a probe of one process in the project of the load's client.
 func (b *workbench) timing(l load, t tool, args ...string) probe {
-	return b.in(b.project(cmp.Or(l.client, shape.ClientThin)), b.environment(l), t, args...)
+	return b.in(l, b.project(cmp.Or(l.client, shape.ClientThin)), b.environment(l), t, args...)
 }
 
-// in returns a probe of one process in a directory.
-func (b *workbench) in(directory string, environment []string, t tool, args ...string) probe {
+// in returns a probe of one process in a directory, with a program that declares a load.
+func (b *workbench) in(l load, directory string, environment []string, t tool, args ...string) probe {
 	return b.measured(t, args, func(ctx context.Context, run meter.Run, args []string) (meter.Reading, error) {
+		if err := writeFile(b.directory, changedFile, strconv.Itoa(l.changed)); err != nil {
+			return meter.Reading{}, err
+		}
 		cmd := b.started(ctx, t.path, args...)
 		cmd.Dir, cmd.Env = directory, append(b.temporary(environment), shape.EnvLatencies+"="+b.latencies())
 		return meter.Process(ctx, run, cmd)
@@ -392,7 +398,7 @@ func (b *workbench) front(ctx context.Context, f front) error {
 
 // pulumi returns a probe of Pulumi's command line on a stack of its own.
 func (b *workbench) pulumi(p peer, stack string, l load, s setting, args ...string) probe {
-	return b.in(b.project(l.client), append(b.pulumiEnvironment(l), s.environment...), p.tool(), append(args, "--non-interactive", "--stack", stack)...)
+	return b.in(l, b.project(l.client), append(b.pulumiEnvironment(l), s.environment...), p.tool(), append(args, "--non-interactive", "--stack", stack)...)
 }
 
 // pulumiEnvironment is that of sluice, except for the home and the state.
@@ -408,14 +414,14 @@ func (b *workbench) pulumiStack(ctx context.Context, p peer, stack string) error
 			return err
 		}
 	}
-	return b.in(b.project(shape.ClientThin), b.pulumiEnvironment(load{}), p.tool(), "stack", "select", "--create", stack, "--non-interactive").run(ctx)
+	return b.in(load{}, b.project(shape.ClientThin), b.pulumiEnvironment(load{}), p.tool(), "stack", "select", "--create", stack, "--non-interactive").run(ctx)
 }
 
 // terraform returns a probe of Terraform or OpenTofu in a directory with a configuration. It uses no settings of the
 // user.
 func (b *workbench) terraform(p peer, directory string, args ...string) probe {
 	environment := append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(b.directory, "terraform.rc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_DATA_DIR=.terraform")
-	return b.in(directory, environment, p.tool(), args...)
+	return b.in(load{}, directory, environment, p.tool(), args...)
 }
 
 // startService starts a service that accepts journals. The caller stops it.
