@@ -297,10 +297,10 @@ func (r *Registry) beginConfiguring(i *instance, c configuration) {
 
 func (r *Registry) configure(i *instance, c configuration) error {
 	req := ConfigureRequest{
-		URN: c.ref.URN, Name: c.ref.URN.Name(), Type: c.ref.URN.Type(), Inputs: Configuration(c.inputs),
+		URN: c.ref.URN, Name: c.ref.URN.Name(), Type: c.ref.URN.Type(), ID: c.ref.ID, Inputs: Configuration(c.inputs),
 	}
-	if c.ref.IsKnown() {
-		req.ID = c.ref.ID
+	if !c.ref.IsKnown() { // in a preview: the ID is that of the update, which has the same entropy and goes on with the same plugin
+		req.ID = r.options.NewID(c.ref.URN)
 	}
 	return configure(r.run, i.Provider, i.spec, req)
 }
