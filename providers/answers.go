@@ -52,10 +52,10 @@ func (a *Answers) of(spec Spec) (identity string, ok bool) {
 		return "", false
 	}
 	if a.identify == nil {
-		return aheadKey(spec), true
+		return spec.Key(), true
 	}
 	identity, ok = a.identify(spec)
-	return aheadKey(spec) + identity, ok
+	return spec.Key() + identity, ok
 }
 
 // LooksOutside reports whether the answers of a package depend on more than the arguments, and why. They are not used again.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
 )
@@ -50,6 +52,22 @@ func (s Spec) name() string {
 		return s.Package
 	}
 	return s.Package + " " + s.Version
+}
+
+// Key returns a text that is equal for two specs of the same provider, whoever names it.
+func (s Spec) Key() string {
+	if len(s.Checksums) == 0 {
+		s.Checksums = nil
+	}
+	if len(s.Environment) == 0 {
+		s.Environment = nil
+	}
+	s.Recorded, s.Exact = false, false
+	key, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("a spec is not JSON: %v", err)) // it consists of texts
+	}
+	return string(key)
 }
 
 // Inputs returns the inputs of a provider resource with the spec s and the given configuration: the inverse of

@@ -186,7 +186,7 @@ func (r *RecordedAnswers) recorderFor(spec Spec) recorder {
 	if !known {
 		return recorder{}
 	}
-	return recorder{answers: r, pkg: spec.Package, identity: r.sum(appendTexts(nil, aheadKey(spec), identity))}
+	return recorder{answers: r, pkg: spec.Package, identity: r.sum(appendTexts(nil, spec.Key(), identity))}
 }
 
 func (r *RecordedAnswers) sum(b []byte) []byte {

@@ -3,7 +3,6 @@ package providers
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -459,7 +458,7 @@ var errNotAsked = errors.New("the operation was cancelled while this waited for 
 // error is dropped.
 func (r *Registry) StartAhead(specs ...Spec) {
 	for _, spec := range specs {
-		key := aheadKey(spec)
+		key := spec.Key()
 		r.mu.Lock()
 		if !r.closed {
 			started := await.NewPromise[*instance]()
@@ -472,7 +471,7 @@ func (r *Registry) StartAhead(specs ...Spec) {
 
 // takeAhead returns a provider that was started ahead for a spec and has not been taken.
 func (r *Registry) takeAhead(spec Spec) (*await.Promise[*instance], bool) {
-	key := aheadKey(spec)
+	key := spec.Key()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	there := r.ahead[key]
@@ -481,22 +480,6 @@ func (r *Registry) takeAhead(spec Spec) (*await.Promise[*instance], bool) {
 	}
 	r.ahead[key] = there[1:]
 	return there[0], true
-}
-
-// aheadKey is equal for two specs of the same provider.
-func aheadKey(spec Spec) string {
-	if len(spec.Checksums) == 0 {
-		spec.Checksums = nil
-	}
-	if len(spec.Environment) == 0 {
-		spec.Environment = nil
-	}
-	spec.Recorded, spec.Exact = false, false
-	key, err := json.Marshal(spec)
-	if err != nil {
-		panic(fmt.Sprintf("a spec is not JSON: %v", err)) // it consists of texts
-	}
-	return string(key)
 }
 
 // Cancel asks every provider, all at once, to abort its work. Calls that wait for limits end with an error, without having been

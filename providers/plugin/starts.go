@@ -2,9 +2,7 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/sourcegraph/conc/pool"
@@ -38,14 +36,10 @@ func (s *startedPlugin) isOver() bool {
 
 var errHostClosed = errors.New("the host of plugins is closed: no more plugins are started")
 
-// startKey is the part of a spec that another process would have to agree with.
+// startKey is the key of a process that serves spec, whatever is asked of it and whoever has verified its executable.
 func startKey(spec providers.Spec) string {
-	spec.OnlySchema, spec.Recorded, spec.Exact, spec.Checksums = false, false, false, nil
-	key, err := json.Marshal(spec)
-	if err != nil {
-		panic(fmt.Sprintf("a spec is not written as JSON: %v", err)) // it consists of texts
-	}
-	return string(key)
+	spec.OnlySchema, spec.Checksums = false, nil
+	return spec.Key()
 }
 
 // borrow returns the plugin that serves spec for a request of its schema, and starts it if there is none. The caller does not close it.
