@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"slices"
+
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -162,11 +164,19 @@ func (o *order) mayComeLater(i, at int) bool {
 	return !o.before.resources()[i].Delete && !o.isSettled(i, at) || o.isInUse(i, at)
 }
 
+// isRemoved reports whether a state of the beginning is an old copy, or one that the run removes. The delete of a provider is no call.
+func (o *order) isRemoved(i int) bool {
+	r := o.before.resources()[i]
+	return r.Delete || o.deletes[i] != nil || slices.ContainsFunc(o.steps, func(s stages.StepInfo) bool {
+		return s.Old != nil && s.Old.URN == r.URN && s.Old.ID == r.ID && stages.Removes(s.Op)
+	})
+}
+
 // isInUse reports whether an object, or an old object that uses it, is used by a resource without a reply at some time.
 func (o *order) isInUse(i, at int) bool {
 	for u := range o.users[i] {
 		switch {
-		case o.before.resources()[u].Delete || o.deletes[u] != nil:
+		case o.isRemoved(u):
 			if o.mayComeLater(u, at) {
 				return true
 			}
