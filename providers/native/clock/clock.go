@@ -101,8 +101,11 @@ func checkMoments(names ...string) func(native.Values) []providers.CheckFailure 
 
 func (k clock) sleep() native.Resource {
 	pause := func(ctx context.Context, length string) error {
+		if length == "" {
+			return nil // there is no pause
+		}
 		d, err := time.ParseDuration(length)
-		if length == "" || err != nil {
+		if err != nil {
 			return err
 		}
 		return await.For(ctx, d)
