@@ -148,7 +148,7 @@ func TestAPackIsIntroducedToTheStackInOrder(t *testing.T) {
 				{Name: "first", Type: stages.ResourcePolicy, Severity: "low"},
 				{Name: "second", Level: stages.Mandatory, Type: stages.StackPolicy},
 			}}, a.Info())
-			require.Contains(t, b.messages(), "info#err the pack begins")
+			soon(t, func() bool { return strings.Contains(b.messages(), "info#err the pack begins") })
 			_, err := a.Analyze(t.Context(), stages.Analysis{})
 			require.NoError(t, err)
 			soon(t, func() bool { return strings.Contains(b.messages(), "info judging") })
