@@ -443,9 +443,9 @@ func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource
 func checkRecord(r *Resource) error {
 	switch {
 	case r.URN == "":
-		return errors.New("resource without a urn; restore an older state, or remove the entry with a state edit")
+		return errors.New("resource without a urn; restore an older state, or remove the entry from an export and import that")
 	case r.Type == "":
-		return errors.New("resource without a type; restore an older state, or remove the entry with a state edit")
+		return errors.New("resource without a type; restore an older state, or remove the entry from an export and import that")
 	case !r.Custom && r.ID != "":
 		return fmt.Errorf("a component (custom is false) must not have an ID, this one has %q", r.ID)
 	}

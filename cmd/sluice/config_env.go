@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -112,7 +113,11 @@ func editEnvironments(cmd *cobra.Command, open *session.Opener, f *flags.Stack, 
 	if err := edit(s); err != nil {
 		return err
 	}
-	if _, err := environments.Of(cmd.Context(), s, environments.Query{}); err != nil {
+	_, err = environments.Of(cmd.Context(), s, environments.Query{})
+	if errors.Is(err, environments.ErrNoService) {
+		return errors.New("nothing was changed: only Pulumi's service has environments, and the state of this stack is elsewhere")
+	}
+	if err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	return s.Settings.Save()

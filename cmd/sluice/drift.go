@@ -66,6 +66,6 @@ func newDriftCommand(open *session.Opener) *cobra.Command {
 	for _, chosen := range []string{"target", "target-dependents", "exclude"} {
 		excludes(cmd, "sample", chosen)
 	}
-	p.BoolVar(&f.noProgram, "no-program", false, "do not run the program, and do not show what `up --refresh` would do")
+	p.BoolVar(&f.noProgram, "no-program", false, "do not run the program, and do not show what \"up --refresh\" would do")
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackRenameCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -43,6 +44,9 @@ func renameStack(ctx context.Context, open *session.Opener, name, to string, asJ
 	}
 	target := s.Session.Project.StackFilePath(ref.Name)
 	if _, err := os.Stat(target); err == nil && target != s.Settings.Path && s.Session.Owns(s.Ref) {
+		if _, err := s.Session.Backend.Open(ctx, ref); err == nil {
+			return &backend.ExistsError{Name: ref.Name}
+		}
 		return fmt.Errorf("%s is there already: it would belong to the renamed stack; move it away first", target)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

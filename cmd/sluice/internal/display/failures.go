@@ -180,7 +180,7 @@ func (p failurePrinter) about(c *cause) string {
 // means nothing: its causes are in the order of types and names. That the operation has failed is not one of them.
 func (p failurePrinter) causes() []*cause {
 	var out []*cause
-	for _, u := range p.model.speakers {
+	for _, u := range (messagePrinter{p.steps}).speakers(p.model) {
 		var errs []message
 		for _, d := range p.model.diagnostics[u].list {
 			if d.Severity == stages.Error && !p.saysOnlyThat(d) {
@@ -191,19 +191,16 @@ func (p failurePrinter) causes() []*cause {
 			out = append(out, &cause{urn: u, messages: errs})
 		}
 	}
+	if p.steps.IsPreview {
+		return out
+	}
 	seq := func(c *cause) int {
 		if n, known := p.ending.Order[c.urn]; known {
 			return n
 		}
 		return len(p.model.speakers) + 1<<32
 	}
-	byName := ByKindAndName()
-	slices.SortStableFunc(out, func(a, b *cause) int {
-		if p.steps.IsPreview {
-			return cmp.Or(compareBools(a.urn == "", b.urn == ""), byName(a.urn, b.urn))
-		}
-		return cmp.Compare(seq(a), seq(b))
-	})
+	slices.SortStableFunc(out, func(a, b *cause) int { return cmp.Compare(seq(a), seq(b)) })
 	return out
 }
 

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,12 +137,24 @@ func (m *messages) notes() []string {
 // messagePrinter formats the messages of an operation.
 type messagePrinter struct{ steps stepPrinter }
 
-// section lists the messages by resource, in the order of the first message of each resource. It leaves out the messages whose
-// numbers are in shown and, if the operation has failed for another reason, the echoes of SDKs.
+// speakers returns the resources with messages, and "", in the order of their first messages. A preview calls providers side by side, so that this
+// order means nothing: there it is that of types and names.
+func (p messagePrinter) speakers(m *model) []urn.URN {
+	if !p.steps.IsPreview {
+		return m.speakers
+	}
+	byName := ByKindAndName()
+	return slices.SortedStableFunc(slices.Values(m.speakers), func(a, b urn.URN) int {
+		return cmp.Or(compareBools(a == "", b == ""), byName(a, b))
+	})
+}
+
+// section lists the messages by resource. It leaves out the messages whose numbers are in shown and, if the operation has failed for another reason, the
+// echoes of SDKs.
 func (p messagePrinter) section(m *model, shown map[int]bool, failed bool) string {
 	var b strings.Builder
 	details := map[string]bool{}
-	for _, u := range m.speakers {
+	for _, u := range p.speakers(m) {
 		lines := m.diagnostics[u].notes()
 		list := m.diagnostics[u].list
 		if failed && !p.steps.ShowFullOutput {

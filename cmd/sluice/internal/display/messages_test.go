@@ -43,6 +43,21 @@ func TestOfALotOfOutputTheEndIsKept(t *testing.T) {
 	require.Len(t, m.diagnostics[""].list, 100_000)
 }
 
+func TestThePreviewListsMessagesInTheOrderOfResources(t *testing.T) {
+	const first, second = urn.URN("urn:pulumi:dev::demo::a:b:C::first"), urn.URN("urn:pulumi:dev::demo::a:b:C::second")
+	section := func(preview bool, order ...urn.URN) string {
+		m := newModel(time.Time{}, false)
+		for _, u := range order {
+			m.observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: u, Message: "no"}})
+		}
+		p := messagePrinter{}
+		p.steps.IsPreview = preview
+		return p.section(m, nil, false)
+	}
+	require.Equal(t, section(true, first, second, ""), section(true, "", second, first))
+	require.NotEqual(t, section(false, first, second), section(false, second, first), "an update has an order")
+}
+
 func TestALineWithoutEndIsCutWhileItComesIn(t *testing.T) {
 	m := newModel(time.Time{}, false)
 	for range 1000 {

@@ -45,6 +45,9 @@ type Query struct {
 	Overrides map[string]string
 }
 
+// ErrNoService is the error for settings that ask for environments where there are none.
+var ErrNoService = errors.New("it asks for environments, which only Pulumi's service has; remove `environment`, or use a stack of the service")
+
 // Of evaluates the environments of a stack. Without environments it returns nil.
 func Of(ctx context.Context, s *session.Stack, q Query) (*Opened, error) {
 	definition, err := s.Settings.Environments.Definition()
@@ -62,7 +65,7 @@ func Of(ctx context.Context, s *session.Stack, q Query) (*Opened, error) {
 func Define(ctx context.Context, s *session.Stack, definition []byte, q Query) (*Opened, error) {
 	b, has := s.Session.Backend.(backend.Environments)
 	if !has {
-		return nil, errors.New("it asks for environments, which only Pulumi's service has; remove `environment`, or use a stack of the service")
+		return nil, ErrNoService
 	}
 	properties, err := b.OpenEnvironment(ctx, s.Ref.Organization(), backend.EnvironmentQuery{Definition: definition, Open: q.Open, Overrides: q.Overrides})
 	return &Opened{properties}, err
