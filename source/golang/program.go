@@ -60,7 +60,8 @@ var missingModule = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`missing go\.sum entry|no required module provides package|updates to go\.(mod|sum) needed`)
 })
 
-// Run runs what the last call of Prepare has built. Without one it builds the program first. The end of ctx ends the build or the program, and everything that the program started.
+// Run runs what the last call of Prepare has built. Without one it builds the program first. The end of ctx ends the build or the program, and everything
+// that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	var debugger *delve
 	if p.project.Debug {

@@ -49,7 +49,8 @@ func (e *CompileError) Error() string {
 	return msg
 }
 
-// Run runs what the last call of Prepare has compiled. Without one it compiles the program first. The end of ctx ends the compiler or the program, and everything that the program started.
+// Run runs what the last call of Prepare has compiled. Without one it compiles the program first. The end of ctx ends the compiler or the program, and
+// everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	b, java, err := p.tools(ctx)
 	if err != nil {

@@ -90,7 +90,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) {
 		k, err := from.keys.key(later, keyName{salt, text}, from.check(later, raw, proof))
 		if errors.Is(err, ErrIncorrectPassphrase) {
-			return nil, from.locked()
+			return nil, from.Locked()
 		}
 		return k, err
 	})), nil

@@ -217,8 +217,8 @@ func (s Source) ofStack() (text string, ok bool, err error) {
 	return strings.TrimSpace(string(b)), true, nil
 }
 
-// locked returns the error for a passphrase that is wrong.
-func (s Source) locked() error {
+// Locked returns the error for a passphrase that is wrong, with the ways to set the right one. It wraps [ErrLocked].
+func (s Source) Locked() error {
 	if s.stack.name == "" {
 		return ErrLocked
 	}

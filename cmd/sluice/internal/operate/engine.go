@@ -31,7 +31,14 @@ func openHost(ctx context.Context, o *operation) (closeAll func(), err error) {
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
 		Debug: o.job.Flags.Program.Debug.Program,
 	}, o.host.Options())
-	return o.foreground.own(o.program, o.host), nil
+	closeAll = func() { // an error of an ending process changes nothing
+		if o.program != nil {
+			_ = o.program.Close()
+		}
+		_ = o.host.Close()
+	}
+	o.foreground.setHost(closeAll)
+	return closeAll, nil
 }
 
 // engineOptions assembles the options of the engine. The returned function ends what only this phase needs: the policy packs.

@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,6 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -30,7 +28,8 @@ type foreground struct {
 	screen *screen    // of the current phase; nil between phases
 	fence  *sluice.Fence
 	lock   backend.Lock // nil if the operation is only a preview
-	owned  []io.Closer  // the program and the host of the plugins, in the order of closing; nil before they are opened
+	// endHost ends the program and the plugins; nil before they are opened.
+	endHost func()
 	// endProcesses ends the policy packs of the phase; nil between phases.
 	endProcesses func()
 }
@@ -58,25 +57,11 @@ func (f *foreground) setScreen(s *screen) {
 	f.screen = s
 }
 
-// own sets the program, which may be nil, and the host of the plugins. The returned function closes them.
-func (f *foreground) own(p source.Program, h io.Closer) (closeAll func()) {
+// setHost sets the function that ends the program and the plugins.
+func (f *foreground) setHost(end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p != nil {
-		f.owned = append(f.owned, p)
-	}
-	f.owned = append(f.owned, h)
-	return f.closeOwned
-}
-
-// closeOwned closes the program and the host.
-func (f *foreground) closeOwned() {
-	f.mu.Lock()
-	owned := f.owned
-	f.mu.Unlock()
-	for _, c := range owned {
-		_ = c.Close() // an error of an ending process changes nothing
-	}
+	f.endHost = end
 }
 
 // setProcesses sets the fence of a phase, and the function that ends its processes.
@@ -128,7 +113,7 @@ const abandonPatience = 2 * time.Second
 func (f *foreground) leave() {
 	f.terminal.Leave()
 	f.mu.Lock()
-	screen, fence, end, lock := f.screen, f.fence, f.endProcesses, f.lock
+	screen, fence, ends, lock := f.screen, f.fence, []func(){f.endProcesses, f.endHost}, f.lock
 	f.mu.Unlock()
 	if screen != nil && screen.log != nil {
 		screen.log.Leave()
@@ -149,9 +134,10 @@ func (f *foreground) leave() {
 		}
 	}
 	time.AfterFunc(abandonPatience, func() { os.Exit(exit.Cancelled) })
-	if end != nil {
-		_ = panics.Try(end)
+	for _, end := range ends {
+		if end != nil {
+			_ = panics.Try(end)
+		}
 	}
-	_ = panics.Try(f.closeOwned)
 	os.Exit(exit.Cancelled)
 }

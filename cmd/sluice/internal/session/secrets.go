@@ -59,8 +59,7 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 	}, recorded)
 	switch {
 	case errors.Is(err, secrets.ErrIncorrectPassphrase):
-		return nil, fmt.Errorf("wrong passphrase for stack '%s' (%s): set %s to the right one or %s to a file with it; for this stack alone, set %s",
-			s.Name(), s.encryptedIn(ctx), secrets.EnvPassphrase, secrets.EnvPassphraseFile, secrets.VariableOf(s.Session.Project.Name, s.Ref.Name))
+		return nil, fmt.Errorf("wrong passphrase for stack '%s' (%s): %w", s.Name(), s.encryptedIn(ctx), s.Keys().Locked())
 	case errors.Is(err, secrets.ErrNoPassphrase):
 		return nil, fmt.Errorf("no passphrase for stack '%s' (%s): %w", s.Name(), s.encryptedIn(ctx), err)
 	case err != nil:
