@@ -37,7 +37,7 @@ func newPreviewCommand(open *session.Opener) *cobra.Command {
 	f.Reports.Add(cmd.Flags())
 	f.Plan.AddSave(cmd.Flags())
 	f.Outputs.Add(cmd.Flags())
-	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for the command import with the resources that would be created; add their IDs")
+	flags.AddFile(cmd.Flags(), &importFile, "import-file", "write a file for the command import with the resources that would be created; add their IDs")
 	return cmd
 }
 

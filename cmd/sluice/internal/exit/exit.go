@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // The exit statuses.
@@ -105,6 +106,8 @@ func Status(err error) (status int, quiet bool) {
 		return Failure, true
 	case errors.As(err, &missing):
 		return NoStack, false
+	case errors.Is(err, secrets.ErrIncorrectPassphrase), errors.Is(err, secrets.ErrNoPassphrase):
+		return Usage, false
 	case errors.Is(err, context.Canceled):
 		return Cancelled, false
 	}

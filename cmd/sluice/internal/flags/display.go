@@ -27,7 +27,7 @@ type Display struct {
 func (d *Display) Add(f *pflag.FlagSet) {
 	f.BoolVarP(&d.json, "json", "j", false, "write JSON to the standard output")
 	addOutput(f, &d.summary, "default, or json for a summary of the operation in one line of JSON")
-	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
+	AddFile(f, &d.EventLog, "event-log", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
 	f.Var(&d.extended, "extended-events", "have JSON and event logs contain what Pulumi's do not, such as reasons; "+
 		"the default, except for a command that is called as pulumi")
 	f.Lookup("extended-events").NoOptDefVal = "true"

@@ -10,6 +10,6 @@ type Outputs struct {
 
 // Add registers the flags of previews.
 func (o *Outputs) Add(f *pflag.FlagSet) {
-	f.StringVar(&o.Save, "save-outputs", "", "write the outputs of the stack that would change to this `file`, as JSON; those that are secret as unknown ones")
-	f.StringVar(&o.Known, "stack-outputs", "", "take outputs of other stacks from this `file`: for each name of a stack what --save-outputs has written of it")
+	AddFile(f, &o.Save, "save-outputs", "write the outputs of the stack that would change to this `file`, as JSON; those that are secret as unknown ones")
+	AddFile(f, &o.Known, "stack-outputs", "take outputs of other stacks from this `file`: for each name of a stack what --save-outputs has written of it")
 }

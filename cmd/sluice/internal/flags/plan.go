@@ -15,13 +15,13 @@ type Plan struct {
 
 // AddSave registers the flag of previews.
 func (p *Plan) AddSave(f *pflag.FlagSet) {
-	f.StringVar(&p.Save, "save-plan", "", "write a plan to this `file`, to be used with up --plan; "+
+	AddFile(f, &p.Save, "save-plan", "write a plan to this `file`, to be used with up --plan; "+
 		"with --show-secrets it holds secrets in plain text")
 }
 
 // AddFollow registers the flags of updates.
 func (p *Plan) AddFollow(f *pflag.FlagSet) {
-	f.StringVar(&p.File, "plan", "", "do nothing that the plan in this `file` does not allow")
+	AddFile(f, &p.File, "plan", "do nothing that the plan in this `file` does not allow")
 	f.BoolVar(&p.Strict, "strict", false, "do nothing that the preview has not shown; cannot be used with --skip-preview")
 }
 

@@ -11,7 +11,7 @@ type Stack struct {
 // Add registers the flags.
 func (s *Stack) Add(f *pflag.FlagSet) {
 	AddStack(f, &s.Name)
-	f.StringVar(&s.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
+	AddFile(f, &s.ConfigFile, "config-file", "use this file instead of Pulumi.<stack>.yaml")
 }
 
 // AddStack registers the flag that names a stack.

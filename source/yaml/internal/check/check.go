@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -289,9 +290,9 @@ func (c *checker) output(n *bind.Node, a *syntax.Access) {
 	if name == "id" || name == "urn" || len(t.Schema.Outputs) == 0 {
 		return
 	}
-	known := []string{"id", "urn"}
-	for output := range t.Schema.Outputs {
-		known = append(known, output)
+	known := slices.AppendSeq([]string{"urn"}, maps.Keys(t.Schema.Outputs))
+	if t.Schema.Outputs["id"] == nil {
+		known = append(known, "id")
 	}
 	hint := syntax.Nearest(name, known)
 	if hint == "" {
