@@ -126,9 +126,9 @@ func (a *actorRun[In, Ask, Answer, Out]) serve() {
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		next := func() (question[Ask], bool) { return a.asks.Take(context.Background()) }
-		runWorkers(a.Workers, next, a.answer)
+		runWorkers(a.node.run.ctx, a.Workers, next, a.answer)
 	})
-	runWorkers(1, a.next, a.handle)
+	runWorkers(a.node.run.ctx, 1, a.next, a.handle)
 	a.asks.Close()
 	wg.Wait()
 	abandonKept(a.node, a.flushErr, a.Abandon)
@@ -163,19 +163,19 @@ func (a *actorRun[In, Ask, Answer, Out]) mayFlush() bool {
 	return a.Flush != nil && !a.flushed && a.flushErr == nil && !a.node.run.isOver()
 }
 
-func (a *actorRun[In, Ask, Answer, Out]) handle(e event[In, Answer]) {
+func (a *actorRun[In, Ask, Answer, Out]) handle(ctx context.Context, e event[In, Answer]) {
 	switch e.kind {
 	case hasInput:
-		a.receive(e.input)
+		a.receive(ctx, e.input)
 	case hasReply:
 		a.unanswered--
 		if !e.reply.failed {
-			a.resume(e.reply)
+			a.resume(ctx, e.reply)
 		}
 	case timeToFlush:
 		a.flushed = true
 		a.rank = lastRank
-		attempt(func() error { return a.Flush(a.node.run.ctx, a.exchange) }, func(err error) {
+		attempt(func() error { return a.Flush(ctx, a.exchange) }, func(err error) {
 			if err != nil {
 				a.flushErr = a.node.fail(lastRank, err)
 			}
@@ -183,23 +183,23 @@ func (a *actorRun[In, Ask, Answer, Out]) handle(e event[In, Answer]) {
 	}
 }
 
-func (a *actorRun[In, Ask, Answer, Out]) receive(p parcel[In]) {
+func (a *actorRun[In, Ask, Answer, Out]) receive(ctx context.Context, p parcel[In]) {
 	if a.node.run.isOver() {
 		drop(a.node, p.value)
 		return
 	}
 	a.input, a.rank = p, 0
-	workOn(a.node, p.value, p.arrival, func() error { return a.Receive(a.node.run.ctx, p.value, a.exchange) })
+	workOn(a.node, p.value, p.arrival, func() error { return a.Receive(ctx, p.value, a.exchange) })
 	a.input = parcel[In]{}
 }
 
-func (a *actorRun[In, Ask, Answer, Out]) resume(r reply[Answer]) {
+func (a *actorRun[In, Ask, Answer, Out]) resume(ctx context.Context, r reply[Answer]) {
 	if a.node.run.isOver() {
 		reject(a.node, r.answer, a.node.stopped())
 		return
 	}
 	a.rank = r.rank
-	attempt(func() error { return a.Resume(a.node.run.ctx, r.answer, a.exchange) }, func(err error) {
+	attempt(func() error { return a.Resume(ctx, r.answer, a.exchange) }, func(err error) {
 		if err != nil {
 			reject(a.node, r.answer, a.node.failFor(r.answer, r.rank, err))
 		}
@@ -216,7 +216,7 @@ func (a *actorRun[In, Ask, Answer, Out]) put(q Ask) {
 }
 
 // answer does the work of one ask. It always replies, since the actor counts the unanswered asks.
-func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
+func (a *actorRun[In, Ask, Answer, Out]) answer(ctx context.Context, q question[Ask]) {
 	r := reply[Answer]{rank: q.rank, failed: true}
 	if r.rank == 0 && !isSequencer[Answer]() {
 		r.rank = rankOf(q.ask, 0)
@@ -227,7 +227,7 @@ func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
 		return
 	}
 	attempt(func() (err error) {
-		r.answer, err = a.Work(a.node.run.ctx, q.ask)
+		r.answer, err = a.Work(ctx, q.ask)
 		return err
 	}, func(err error) {
 		r.failed = err != nil

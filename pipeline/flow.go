@@ -58,7 +58,7 @@ func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v
 	in := f.start(r)
 	n := r.addNode(SinkName)
 	r.wg.Go(func() {
-		runWorkers(1, in.receive, func(p parcel[T]) {
+		runWorkers(r.ctx, 1, in.receive, func(ctx context.Context, p parcel[T]) {
 			if r.isOver() {
 				drop(n, p.value)
 				return
@@ -67,7 +67,7 @@ func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v
 				if sink == nil {
 					return nil
 				}
-				return sink(r.ctx, p.value)
+				return sink(ctx, p.value)
 			})
 		})
 	})

@@ -144,6 +144,55 @@ func TestWorkOfAnUnboundedStageMayWaitForWorkThatComesLater(t *testing.T) {
 	})
 }
 
+func TestWorkersThatWaitForOtherItemsLeaveTheirPlace(t *testing.T) {
+	type working func(ctx context.Context, v int) error
+	for name, flow := range map[string]func(n, workers int, work working) Flow[int]{
+		"stage": func(n, workers int, work working) Flow[int] {
+			return Via(numbers(n, 0), Stage[int, int]{Name: "stage", Workers: workers,
+				Run: func(ctx context.Context, v int, emit Emit[int]) error { return errors.Join(work(ctx, v), emit(v)) },
+			})
+		},
+		"actor": func(n, workers int, work working) Flow[int] {
+			return ViaActor(numbers(n, 0), asker(workers, func(ctx context.Context, v int) (int, error) { return v, work(ctx, v) }))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n, workers = 1000, 4
+				last := await.NewEvent()
+				var busy, most atomic.Int64
+				_, err := collect(t.Context(), flow(2*n, workers, func(ctx context.Context, v int) error {
+					if v < n {
+						return WaitForOthers(ctx, func() error { return last.Wait(ctx) })
+					}
+					if v == n {
+						last.Fire()
+						time.Sleep(time.Second) // those that have waited end
+					}
+					most.Store(max(most.Load(), busy.Add(1)))
+					defer busy.Add(-1)
+					time.Sleep(time.Second)
+					return nil
+				}))
+				require.NoError(t, err)
+				require.EqualValues(t, workers, most.Load(), "then there are as many workers as before")
+			})
+		})
+	}
+}
+
+func TestASingleWriterThatWaitsStaysAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var busy atomic.Int64
+		_, err := collect(t.Context(), Via(numbers(10, 0), Stage[int, int]{Name: "writer", Run: func(ctx context.Context, v int, emit Emit[int]) error {
+			require.EqualValues(t, 1, busy.Add(1))
+			defer busy.Add(-1)
+			return WaitForOthers(ctx, func() error { time.Sleep(time.Second); return emit(v) })
+		}}))
+		require.NoError(t, err)
+	})
+}
+
 func TestFlushRunsAfterTheLastInputAndBeforeTheNextStageEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sum atomic.Int64
@@ -259,7 +308,7 @@ func TestWorkersAreStartedOnlyWhenNeeded(t *testing.T) {
 		var next, most, now atomic.Int64
 		c := &workers[int64]{size: 4000,
 			next: func() (int64, bool) { v := next.Add(1); time.Sleep(time.Second); return v, v <= 100 },
-			work: func(int64) { most.Store(max(most.Load(), now.Add(1))); now.Add(-1) },
+			work: func(context.Context, int64) { most.Store(max(most.Load(), now.Add(1))); now.Add(-1) },
 		}
 		c.start()
 		c.wg.Wait()

@@ -77,11 +77,11 @@ func (s *stageRun[In, Out]) serve() {
 			return s.in.receive()
 		}
 	}
-	runWorkers(s.Workers, next, func(p parcel[In]) { s.process(p, emit) })
+	runWorkers(s.node.run.ctx, s.Workers, next, func(ctx context.Context, p parcel[In]) { s.process(ctx, p, emit) })
 	abandonKept(s.node, s.flush(), s.Abandon)
 }
 
-func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {
+func (s *stageRun[In, Out]) process(ctx context.Context, p parcel[In], emit Emit[Out]) {
 	if s.node.run.isOver() {
 		drop(s.node, p.value)
 		return
@@ -91,7 +91,7 @@ func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {
 		s.quiet.RLock()
 		defer s.rest(emit)
 	}
-	workOn(s.node, p.value, p.arrival, func() error { return s.Run(s.node.run.ctx, p.value, emit) })
+	workOn(s.node, p.value, p.arrival, func() error { return s.Run(ctx, p.value, emit) })
 }
 
 // rest ends the work on one input. Of several that end at the same time, the last one calls Idle. If another Run has begun by

@@ -454,7 +454,7 @@ func (o *opened) policyErrors(errs []error) error {
 
 // prepare makes the run, from its final settings.
 func (o *opened) prepare(p *packs) *resolved {
-	s := &resolved{opened: o, packs: p, transit: newTransit(o.settings.Ephemeral)}
+	s := &resolved{opened: o, operations: o.operations, background: o.background, packs: p, transit: newTransit(o.settings.Ephemeral)}
 	calls := o.settings.Calls
 	calls.Warn = o.events.warn
 	calls.NewID = func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") }

@@ -25,7 +25,11 @@ import (
 
 // resolved is an operation that is ready to run its program, or has to be closed because it cannot.
 type resolved struct {
-	opened   *opened
+	opened *opened
+	// Those of this attempt, for interrupts: they may come when the operation has begun again with others.
+	operations context.Context
+	background *background
+
 	packs    *packs
 	registry *providers.Registry
 	server   source.RunningService
@@ -117,8 +121,8 @@ func (s *resolved) beginRecord(ctx context.Context) error {
 func (s *resolved) cancelProviders() {
 	failed := s.run.HasFailed()
 	s.failedBefore.CompareAndSwap(nil, &failed)
-	s.opened.background.run(func() {
-		ctx, cancel := context.WithTimeout(s.opened.operations, cancelTimeout)
+	s.background.run(func() {
+		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
 		defer cancel()
 		if err := s.registry.Cancel(ctx); err != nil {
 			s.opened.settings.Log.Warn("asking providers to cancel", "error", err)
@@ -147,7 +151,7 @@ func (s *resolved) closeAll(ctx context.Context, e ended) (errs []error) {
 		s.opened.settings.Log.Warn("closing providers", "error", err)
 	}
 	s.packs.close(s.opened.settings.Log)
-	s.opened.background.end()
+	s.background.end()
 	s.opened.abandon()
 	return errs
 }
@@ -303,8 +307,8 @@ func (s *resolved) lacking(ctx context.Context) (errs []error) {
 // cancelAnalyzers calls Cancel of the analyzers; close waits for it.
 func (s *resolved) cancelAnalyzers() {
 	for _, a := range s.packs.analyzers {
-		s.opened.background.run(func() {
-			ctx, cancel := context.WithTimeout(s.opened.operations, cancelTimeout)
+		s.background.run(func() {
+			ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
 			defer cancel()
 			if err := a.Cancel(ctx); err != nil {
 				s.opened.settings.Log.Warn("asking a policy pack to cancel", "pack", a.Info().Name, "error", err)

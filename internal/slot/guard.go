@@ -321,13 +321,20 @@ func (g *guard[In, Out]) aside(name string) {
 	}
 }
 
-// look names the stage if it has not returned for too long. Of several items, it names the first.
+// look reports the stage if it has not returned for too long.
 func (g *guard[In, Out]) look() {
+	if at, what := g.late(); what != "" {
+		g.to.Slow(at, fmt.Sprintf("stage %q in the slot %s: %s for %v; the operation waits for it", g.stage.Name, g.slot, what, Patience))
+	}
+}
+
+// late returns what the stage is late with, once, and the URN of the item; "" for nothing. Of several items, it is the first.
+func (g *guard[In, Out]) late() (at urn.URN, what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.watch.runs = false
 	if g.watch.over {
-		return
+		return "", ""
 	}
 	g.watch.tick++
 	var late *held[In, Out]
@@ -341,19 +348,14 @@ func (g *guard[In, Out]) look() {
 	switch {
 	case g.passing.Load() > 0: // it may wait for the next stage
 	case g.watch.aside != "" && g.watch.isLate(g.watch.since):
-		g.name(stages.Identity{}, fmt.Sprintf("its %s has not returned", g.watch.aside))
-		return
+		g.watch.over = true
+		return "", fmt.Sprintf("its %s has not returned", g.watch.aside)
 	case late != nil:
-		g.name(late.in.Identity(), fmt.Sprintf("it has not returned from %s", late.in))
-		return
+		g.watch.over = true
+		return late.in.Identity().URN(), fmt.Sprintf("it has not returned from %s", late.in)
 	}
 	if works {
 		g.watch.start(g.look)
 	}
-}
-
-// name reports what the stage is late with.
-func (g *guard[In, Out]) name(id stages.Identity, what string) {
-	g.watch.over = true
-	g.to.Slow(id.URN(), fmt.Sprintf("stage %q in the slot %s: %s for %v; the operation waits for it", g.stage.Name, g.slot, what, Patience))
+	return "", ""
 }

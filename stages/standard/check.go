@@ -125,14 +125,16 @@ func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
 	if e == nil || !l.Goal.Custom {
 		return e
 	}
-	_, news, _ := ck.checkInputs(l)
+	_, news, _, _ := ck.checkInputs(l)
 	return rooms.UnknownInput(ck.rooms, l, news, ck.control.DryRun())
 }
 
 // checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state counts.
 func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
 	var olds, news property.Map
-	olds, news, c.Raw = ck.checkInputs(c.Located)
+	var kept []string
+	olds, news, kept, c.Raw = ck.checkInputs(c.Located)
+	ck.noteKept(c.Located, kept)
 	p, err := ck.access.ProviderOf(c.Located)
 	if err != nil {
 		return property.Map{}, err
@@ -154,31 +156,29 @@ func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (propert
 	return ck.accepted(*c, news, res, err)
 }
 
-// checkInputs returns the inputs for Check (steps.md 3.5).
-func (ck *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
+// checkInputs returns the inputs for Check (steps.md 3.5), and the paths whose changes cannot be ignored.
+func (ck *checker) checkInputs(l stages.Located) (olds, news property.Map, kept []string, raw bool) {
 	if l.Old == nil || l.Old.External || l.Old.Taint || ck.rooms.Targeting.Replace.Matches(l.URN) || ck.rooms.IsDeletedBefore(l) {
-		return property.Map{}, l.Goal.Inputs, true
+		return property.Map{}, l.Goal.Inputs, nil, true
 	}
-	return l.Old.Inputs, ck.withoutIgnored(l), false
+	news, kept = compare.IgnoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
+	return l.Old.Inputs, news, kept, false
 }
 
-// withoutIgnored returns the program's inputs with the recorded values where changes are ignored. It also returns the
-// paths where that is impossible.
-func (ck *checker) withoutIgnored(l stages.Located) property.Map {
-	news, kept := compare.IgnoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
+// noteKept reports the paths whose changes cannot be ignored.
+func (ck *checker) noteKept(l stages.Located, kept []string) {
 	if len(kept) > 0 {
 		ck.control.Diagnose(l.URN, stages.Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
 	}
-	return news
 }
 
-// callCheck calls Check and reports the inputs that it refuses.
-func (ck *checker) callCheck(ctx context.Context, c stages.Checked, olds, news property.Map) (property.Map, error) {
+// callCheck calls Check for an object that is to be made, and reports the inputs that it refuses.
+func (ck *checker) callCheck(ctx context.Context, c stages.Checked, news property.Map) (property.Map, error) {
 	p, err := ck.access.ProviderOf(c.Located)
 	if err != nil {
 		return property.Map{}, err
 	}
-	res, err := p.Check(ctx, ck.checkRequest(c, olds, news))
+	res, err := p.Check(ctx, ck.checkRequest(c, property.Map{}, news))
 	return ck.accepted(c, news, res, err)
 }
 

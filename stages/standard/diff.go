@@ -132,7 +132,9 @@ func (df *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		d.Diff.Changes = providers.DiffNone
 		news := d.Inputs
 		if len(d.Goal.IgnoreChanges) > 0 && !d.Remediated {
-			news = df.checker.withoutIgnored(d.Located) // the recorded inputs are still those of the program
+			var kept []string
+			news, kept = compare.IgnoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs) // the recorded inputs are still those of the program
+			df.checker.noteKept(d.Located, kept)
 		}
 		if !property.IdenticalMaps(d.Old.Inputs, news) {
 			d.Diff.Changes = providers.DiffSome
@@ -254,7 +256,7 @@ func (df *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 // judge them as they did the first time: their rules apply to replacements, too, whose inputs may differ in ignored changes.
 func (df *differ) checkAnew(ctx context.Context, a stages.Analyzed) (stages.Analyzed, error) {
 	judged := a.Inputs
-	accepted, err := df.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs)
+	accepted, err := df.checker.callCheck(ctx, a.Checked, a.Goal.Inputs)
 	if err != nil {
 		return a, err
 	}

@@ -206,6 +206,13 @@ func TestIgnoredPropertiesKeepTheirOldValues(t *testing.T) {
 	}
 }
 
+func TestPathsThatCannotBeIgnoredAreReportedOnce(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(in{"x": 1, "qux": []any{1}})))
+	r := k.up(program(one(in{"qux": []any{1, 2}}, inputOf("x", nil), ignore("x", "qux[1]")))) // x is unknown, and ignored
+	require.Len(t, r.diagnostics(stages.Info), 1)
+}
+
 func TestIgnoredPathMissingOnOneSideKeepsTheProgramsValue(t *testing.T) {
 	tests := map[string]struct {
 		old, new in

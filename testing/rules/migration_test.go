@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -445,4 +446,35 @@ func TestAMigrationAfterARefresh(t *testing.T) {
 	require.Empty(t, k.preview(p).changed())
 	require.Empty(t, k.up(p).changed())
 	require.NotEmpty(t, k.all("b"))
+}
+
+func TestAnInterruptDoesNotReachTheAttemptBeforeAMigration(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		s.thing("first", nil)
+		s.thing("old", nil, parent(s.group("g")))
+	}))
+	interrupts := &sluice.Interrupts{}
+	k.options.Interrupts = interrupts
+	var canceled atomic.Int32
+	k.fake = func(f *providertest.Fake) {
+		var closed atomic.Bool
+		f.OnClose = func() error { closed.Store(true); return nil }
+		f.OnCancel = func(context.Context) error {
+			require.False(t, closed.Load())
+			canceled.Add(1)
+			return nil
+		}
+	}
+	attempts := 0
+	k.try(sluice.Update, program(func(s *script) {
+		attempts++
+		s.thing("first", nil)
+		s.thing("new", nil, parent(s.group("g", renaming("old", "new"))))
+		if attempts == 2 {
+			interrupts.Cancel()
+		}
+	}))
+	require.Equal(t, 2, attempts)
+	require.EqualValues(t, 1, canceled.Load())
 }

@@ -150,6 +150,41 @@ func TestMalformedRequestsAreTheProgramsToHandle(t *testing.T) {
 	}
 }
 
+func TestARefusedRegistrationLeavesNothing(t *testing.T) {
+	for name, edit := range map[string]func(r *stages.RegisterRequest){
+		"timeout":  func(r *stages.RegisterRequest) { r.CustomTimeouts.Create = "soon" },
+		"hideDiff": func(r *stages.RegisterRequest) { r.HideDiffs = []string{"a.["} },
+		"version":  version("one"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(func(ctx context.Context, m stages.Monitor) error {
+				_, err := m.Register(ctx, registration("test:index:Thing", "a", nil, edit))
+				require.Error(t, err)
+				return nil
+			})
+			require.Empty(t, k.state.Snapshot().Resources)
+		})
+	}
+}
+
+func TestProvidersThatRegistrationsShareStayAsTheyAre(t *testing.T) {
+	k := newKit(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnConstruct = func(context.Context, providers.ConstructRequest) (providers.ConstructResponse, error) {
+			return providers.ConstructResponse{}, errors.New("no")
+		}
+	}
+	shared := map[string]string{"test": "", "other": ""}
+	k.try(sluice.Update, func(ctx context.Context, m stages.Monitor) error {
+		_, err := m.Register(ctx, registration("test:index:Component", "c", nil, func(r *stages.RegisterRequest) {
+			r.Custom, r.Remote, r.Providers = false, true, shared
+		}))
+		return err
+	})
+	require.Len(t, shared, 2)
+}
+
 func TestComponentsReplyHasNoOutputs(t *testing.T) {
 	k := newKit(t)
 	var reply *stages.RegisterReply

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -228,5 +229,40 @@ func TestWhatStaysComesBeforeTheDeletes(t *testing.T) {
 		r := k.try(sluice.Destroy, nil)
 		require.NoError(t, r.err)
 		require.Equal(t, []string{"same a", "same b", "same c", "delete goes"}, userSteps(r))
+	})
+}
+
+// What waits for a decision must not take the worker that the decision needs: steps.md 3.11 asks for the decision about each of the dependents.
+func TestAnyNumberOfRegistrationsMayWaitForAnEarlierOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 600 // more than a stage has workers
+		k := newKit(t)
+		k.up(program(func(s *script) {
+			a := s.thing("a", nil)
+			for i := range n {
+				s.thing(fmt.Sprint("b", i), nil, dependsOn(a))
+			}
+		}))
+		k.fake = func(f *providertest.Fake) {
+			base := f.Base
+			f.OnCheck = func(ctx context.Context, r providers.CheckRequest) (providers.CheckResponse, error) {
+				if r.Name == "a" {
+					return base.Check(ctx, r)
+				}
+				return providers.CheckResponse{Failures: []providers.CheckFailure{{Property: "size", Reason: "no"}}}, nil
+			}
+			f.OnRead = func(ctx context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+				return providers.ReadResponse{ID: r.ID, HasInputs: true}, await.For(ctx, time.Hour)
+			}
+		}
+		var later []func(s *script)
+		for i := range n {
+			later = append(later, func(s *script) { s.thing(fmt.Sprint("b", i), in{"size": 2}) })
+		}
+		imported := func(s *script) { s.thing("a", nil, func(r *stages.RegisterRequest) { r.ImportID = "other" }) }
+		r := k.try(sluice.Preview, program(atOnce(append([]func(s *script){imported}, later...)...)))
+		var failed *sluice.FailedError
+		require.ErrorAs(t, r.err, &failed)
+		require.Len(t, failed.Err.Errors, n)
 	})
 }

@@ -458,3 +458,15 @@ func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"default": 1, "d": 1, "t": 1, "x": 1, "y": 1}, shown)
 }
+
+func TestDependentsAreProbedWithTheConfigurationOfTheProgram(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		_, ref := s.provider("p", in{"region": "1"})
+		s.thing("b", nil, from("x", s.thing("a", nil, via(ref))), via(ref))
+	}))
+	k.options.Targeting.Targets, k.options.Targeting.TargetDependents = set(t, string(urnOf("a"))), true
+	r := k.try(sluice.Update, program(func(s *script) { s.provider("p", in{"region": "2"}) }))
+	require.NoError(t, r.err)
+	require.Equal(t, values(in{"region": "2"}), askedOnce[providers.ConfigureRequest](r, "p").Inputs)
+}

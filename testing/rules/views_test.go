@@ -695,3 +695,19 @@ func TestWhatDependsOnAViewFollowsItsNewName(t *testing.T) {
 	require.Equal(t, []urn.URN{viewOf("a", "renamed")}, k.recorded("b").Dependencies)
 	require.NotContains(t, k.names(), "a-view")
 }
+
+func TestAViewThatAReadConfirmsStaysRecorded(t *testing.T) {
+	for _, op := range []providers.ViewOp{providers.ViewSame, providers.ViewRefresh} {
+		k := newKit(t)
+		p := &publisher{onCreate: func(providers.CreateRequest) []providers.ViewStep {
+			return viewSteps(providers.ViewStep{Op: providers.ViewCreate, New: view("kept", 1)})
+		}}
+		publishing(k, p)
+		k.up(program(func(s *script) { s.thing("a", nil) }))
+		p.onRead = func(r providers.ReadRequest) []providers.ViewStep {
+			return viewSteps(providers.ViewStep{Op: op, Old: &r.OldViews[0]})
+		}
+		require.NoError(t, k.try(sluice.Refresh, nil).err)
+		require.Equal(t, []string{"a", "kept"}, k.names())
+	}
+}

@@ -101,7 +101,9 @@ func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []g
 	p := pool.New().WithErrors().WithMaxGoroutines(sl.access.ReadWorkers())
 	for i, id := range ids {
 		p.Go(func() (err error) {
-			c := closure.NewRoot(stages.Diffed{}, all.Base.Resources[id])
+			root := stages.Diffed{}
+			root.Seq = stages.EndPhaseSeq // providers have the configuration that the program has given them
+			c := closure.NewRoot(root, all.Base.Resources[id])
 			found[i] = graph.ReplaceClosure(all.Base.Graph, id, rooms.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
 				res := all.Base.Resources[dep]
 				in, _, ask := c.NeedsReplace(dep, res, sl.rooms.ReplaceDependsOn)

@@ -57,6 +57,10 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 	if err := c.transform(ctx); err != nil {
 		return nil, err
 	}
+	timeouts, err := c.checkOptions()
+	if err != nil {
+		return nil, err
+	}
 	c.completeProviders()
 	if err := c.chooseProvider(ctx); err != nil {
 		return nil, err
@@ -66,7 +70,17 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 	if err := c.providerInputs(); err != nil {
 		return nil, err
 	}
-	return c.goal()
+	return c.goal(timeouts)
+}
+
+// checkOptions refuses options that are not well formed, before anything is done for the registration, and returns the timeouts.
+func (c *Completion) checkOptions() (state.Timeouts, error) {
+	for i, p := range c.opts.HideDiffs {
+		if _, err := property.ParsePathStrict(p); err != nil {
+			return state.Timeouts{}, stages.Invalid("hideDiffs[%d]: %w", i, err)
+		}
+	}
+	return parseTimeouts(c.opts.CustomTimeouts)
 }
 
 // inherit sets options that the request does not set to those of the parent's goal (steps.md 1.2 item 2).
@@ -228,16 +242,7 @@ func (c *Completion) completeDependencies() {
 	}
 }
 
-func (c *Completion) goal() (*stages.Goal, error) {
-	timeouts, err := parseTimeouts(c.opts.CustomTimeouts)
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range c.opts.HideDiffs {
-		if _, err := property.ParsePathStrict(p); err != nil {
-			return nil, stages.Invalid("hideDiffs[%d]: %w", i, err)
-		}
-	}
+func (c *Completion) goal(timeouts state.Timeouts) (*stages.Goal, error) {
 	extension, err := c.extension()
 	if err != nil {
 		return nil, err
@@ -281,11 +286,6 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	if g.ExtensionRef != "" {
 		if err := c.Admission.access.Extensions.Apply(ctx, p, g.ExtensionRef); err != nil {
 			return c.notConstructed(g, err)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.providers)) {
-		if c.providers[name] == "" {
-			delete(c.providers, name)
 		}
 	}
 	res, err := p.Construct(ctx, providers.ConstructRequest{
@@ -395,22 +395,26 @@ func (c *Completion) urnOf(g *stages.Goal) urn.URN {
 	return urn.Subject{Stack: info.Stack, Project: info.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}.URN()
 }
 
-// mergeProviders returns the providers of a component, completed from its parent component's.
+// mergeProviders returns the providers of a component, completed from its parent component's. An empty own reference means that the package has none.
+// The result may be own, which the program may give to several registrations, so nobody changes it.
 func mergeProviders(own, parents map[string]string) map[string]string {
-	if len(parents) == 0 {
+	if len(parents) == 0 && !slices.Contains(slices.Collect(maps.Values(own)), "") {
 		return own
 	}
-	merged := maps.Clone(parents)
+	merged := map[string]string{}
+	maps.Copy(merged, parents)
 	maps.Copy(merged, own)
+	maps.DeleteFunc(merged, func(_, reference string) bool { return reference == "" })
 	return merged
 }
 
 // completeProviders adds the parent component's providers to a component's.
 func (c *Completion) completeProviders() {
-	c.providers = c.opts.Providers
+	var parents map[string]string
 	if f := c.Admission.Families.Of(c.Req.Parent); !c.Req.Custom && c.Req.Parent != "" && f != nil {
-		c.providers = mergeProviders(c.opts.Providers, f.providers)
+		parents = f.providers
 	}
+	c.providers = mergeProviders(c.opts.Providers, parents)
 }
 
 // chooseProvider finds the provider reference (steps.md 1.2 item 11).

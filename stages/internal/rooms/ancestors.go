@@ -102,7 +102,7 @@ func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool
 }
 
 // AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state. It is for
-// stages before build. Their items come in order, so the registrations that they wait for are ahead of them.
+// stages before build, where the registrations that it waits for may be behind.
 func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
 	id, ok := an.base.ID(res)
 	if !ok {

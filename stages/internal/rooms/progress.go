@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
@@ -76,7 +77,7 @@ func (p *Progress) isPast(seq int, m milestone) bool {
 	return seq < len(p.passed) && p.passed[seq]&m != 0
 }
 
-// Await waits until a registration has passed a milestone, or ctx ends.
+// Await waits until a registration has passed a milestone, or ctx ends. Items before it find a worker meanwhile ([pipeline.WaitForOthers]).
 func (p *Progress) Await(ctx context.Context, seq int, m milestone) error {
 	if p.HasPassed(seq, m) {
 		return nil
@@ -93,5 +94,5 @@ func (p *Progress) Await(ctx context.Context, seq int, m milestone) error {
 		p.awaited[key] = e
 	}
 	p.mu.Unlock()
-	return e.Wait(ctx)
+	return pipeline.WaitForOthers(ctx, func() error { return e.Wait(ctx) })
 }

@@ -80,7 +80,7 @@ func (b *viewBatch) setStates(s *stages.Decision, v providers.ViewStep) error {
 		}
 		s.New = nil
 	case s.New == nil && s.Old != nil && (op == stages.OpSame || op == stages.OpRefresh || op == stages.OpReplace):
-		s.New = s.Old
+		s.New = s.Old.Clone() // a record of its own, which replaces the old one
 	case s.New == nil:
 		return fmt.Errorf("%s needs the new state", op)
 	}
