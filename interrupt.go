@@ -81,7 +81,8 @@ func (i *Interrupts) Stop() {
 	}
 }
 
-// Cancel cancels the running calls of the providers, and ends the program. It implies Stop.
+// Cancel asks the providers to abort their running calls, by [providers.Provider].Cancel, and ends the program. It implies Stop. The context of a
+// call that changes something does not end, because its outcome has to be recorded: the operation waits until the call returns.
 func (i *Interrupts) Cancel() {
 	i.Stop()
 	for _, s := range i.set(&i.canceled) {

@@ -175,7 +175,7 @@ func (a *actorRun[In, Ask, Answer, Out]) handle(ctx context.Context, e event[In,
 	case timeToFlush:
 		a.flushed = true
 		a.rank = lastRank
-		attempt(func() error { return a.Flush(ctx, a.exchange) }, func(err error) {
+		Attempt(func() error { return a.Flush(ctx, a.exchange) }, func(err error) {
 			if err != nil {
 				a.flushErr = a.node.fail(lastRank, err)
 			}
@@ -199,7 +199,7 @@ func (a *actorRun[In, Ask, Answer, Out]) resume(ctx context.Context, r reply[Ans
 		return
 	}
 	a.rank = r.rank
-	attempt(func() error { return a.Resume(ctx, r.answer, a.exchange) }, func(err error) {
+	Attempt(func() error { return a.Resume(ctx, r.answer, a.exchange) }, func(err error) {
 		if err != nil {
 			reject(a.node, r.answer, a.node.failFor(r.answer, r.rank, err))
 		}
@@ -226,7 +226,7 @@ func (a *actorRun[In, Ask, Answer, Out]) answer(ctx context.Context, q question[
 		reject(a.node, q.ask, a.node.stopped())
 		return
 	}
-	attempt(func() (err error) {
+	Attempt(func() (err error) {
 		r.answer, err = a.Work(ctx, q.ask)
 		return err
 	}, func(err error) {

@@ -62,8 +62,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// errExited is reported for a stage's function that ended its goroutine instead of returning, as testing.T.FailNow does.
-var errExited = errors.New("the stage's function called runtime.Goexit; it must return")
+// errExited is reported for a function that ended its goroutine instead of returning.
+var errExited = errors.New("the function called runtime.Goexit, as testing.T.FailNow does; it must return")
 
 // RunError is the error of a run that has failed. It has an error for each failure.
 type RunError struct{ Errors []error }

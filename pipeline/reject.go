@@ -77,9 +77,9 @@ func nameOf[T any](v T) (name string) {
 	return name
 }
 
-// attempt calls f and passes its error to end, whichever way f ends: it returns, panics, or leaves its goroutine. In
-// the last case end still runs, and the goroutine dies.
-func attempt(f func() error, end func(error)) {
+// Attempt calls f and passes its error to end, whichever way f ends: it returns, panics, which gives a [*PanicError], or leaves its goroutine by
+// [runtime.Goexit], as testing.T.FailNow does. In the last case end still runs, and the goroutine dies.
+func Attempt(f func() error, end func(error)) {
 	var err error
 	returned := false
 	defer func() {

@@ -126,7 +126,7 @@ func drop[T any](n *node, v T) { reject(n, v, n.stopped()) }
 
 // workOn runs f for one input and rejects the input if f did not succeed.
 func workOn[T any](n *node, v T, fallback rank, f func() error) {
-	attempt(f, func(err error) {
+	Attempt(f, func(err error) {
 		if err != nil {
 			reject(n, v, n.failFor(v, fallback, err))
 		}

@@ -145,6 +145,6 @@ func abandonKept(n *node, flushErr error, abandon func(error)) {
 // callAside calls f in a goroutine of its own, so that the caller survives whatever f does.
 func callAside(f func() error, end func(error)) {
 	var wg conc.WaitGroup
-	wg.Go(func() { attempt(f, end) })
+	wg.Go(func() { Attempt(f, end) })
 	wg.Wait()
 }

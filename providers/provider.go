@@ -3,6 +3,8 @@ package providers
 import (
 	"context"
 	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
@@ -262,11 +264,14 @@ type ReadResponse struct {
 	RefreshBeforeUpdate bool
 }
 
-// Validate returns an error for an answer that does not say whether the object exists.
+// Validate returns an error for an answer that does not say whether the object exists, or under which ID.
 func (r ReadResponse) Validate() error {
 	if r.ID == "" && !r.Absent {
 		return errors.New("the provider has answered Read with neither an ID nor Absent, so it is not known whether the object exists; " +
 			"return the ID of an object that exists, or Absent")
+	}
+	if !utf8.ValidString(r.ID) {
+		return fmt.Errorf("the provider has answered Read with the ID %q, which is not UTF-8", r.ID)
 	}
 	return nil
 }

@@ -289,7 +289,9 @@ func (r *Registry) beginConfiguring(i *instance, c configuration) {
 		r.configuring = append(r.configuring, i)
 		r.workers.Go(func() {
 			defer i.end()
-			i.configured.Decide(struct{}{}, r.configure(i, c))
+			err := errExited // unless configure returns
+			defer func() { i.configured.Decide(struct{}{}, err) }()
+			err = r.configure(i, c)
 		})
 	}
 }
@@ -578,6 +580,9 @@ func (r *Registry) WaitConfigured(ctx context.Context) {
 
 // ahead holds the providers that were started before they were needed, by their specs.
 type ahead map[string][]*await.Promise[*instance]
+
+// errExited is the error of a provider in process that ends the goroutine instead of returning.
+var errExited = errors.New("the provider called runtime.Goexit, as testing.T.FailNow does; it must return")
 
 // tryPanics returns a panic of f as an error.
 func tryPanics(f func()) error {

@@ -105,7 +105,8 @@ func AddressOf(s Service) (string, error) {
 // ErrReported is wrapped by the error of a program that has already reported the reason to the user.
 var ErrReported = errors.New("the program failed and has said why")
 
-// Func is a program that is a Go function. Its context ends when the run is over.
+// Func is a program that is a Go function. Its context ends when the run is over. It waits for all its calls of the monitor before it returns: what
+// has not been registered by then counts as no longer declared, and later calls return [stages.ErrShutDown].
 type Func func(ctx context.Context, m stages.Monitor) error
 
 // Packages returns nothing: the registrations of a function contain the versions.

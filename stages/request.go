@@ -203,7 +203,8 @@ type RegisterReply struct {
 	PropertyDependencies map[string][]urn.URN // of remote components
 }
 
-// Result is how a registration ended. The numbers are those of the wire.
+// Result is how a registration ended. The numbers are those of the wire. A program that does not set [RegisterRequest.SupportsResultReporting] gets
+// no other one than Success: in an update a failed registration is an error, and a preview goes on, with no outputs.
 type Result int
 
 // The results. Fail and Skip occur only with continue-on-error ([steps.md 9.4]).

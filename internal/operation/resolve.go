@@ -12,6 +12,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/builtin"
@@ -324,14 +325,20 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 		s.run.EndOfProgram()
 		return
 	}
-	var err error
-	if p := panics.Try(func() {
-		err = s.opened.settings.Program.Run(ctx, source.Host{
-			Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
-		})
-	}); p != nil {
-		err = fmt.Errorf("the program: %w", panicked(p))
-	}
+	pipeline.Attempt(func() (err error) {
+		if p := panics.Try(func() {
+			err = s.opened.settings.Program.Run(ctx, source.Host{
+				Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
+			})
+		}); p != nil {
+			err = fmt.Errorf("the program: %w", panicked(p))
+		}
+		return err
+	}, func(err error) { s.programEnded(ctx, caller, err) })
+}
+
+// programEnded informs the run of the end of the program.
+func (s *resolved) programEnded(ctx, caller context.Context, err error) {
 	switch {
 	case err == nil:
 		s.run.EndOfProgram()

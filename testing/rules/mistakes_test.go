@@ -3,13 +3,19 @@ package rules
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -54,6 +60,52 @@ func TestAPanicOfAProgramIsOneLine(t *testing.T) {
 			require.True(t, errors.As(out.err, &p))
 			require.Contains(t, string(p.Stack), "goroutine", "the stack is there for who asks")
 			require.Equal(t, 1, strings.Count(out.err.Error(), "boom"))
+		})
+	}
+}
+
+// runtime.Goexit is what testing.T.FailNow calls.
+func TestWhatEndsItsGoroutineIsAnError(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil   func(f *providertest.Fake)
+		perform operation
+		program source.Func
+		text    string
+	}{
+		"program": {perform: sluice.Update, program: func(context.Context, stages.Monitor) error { runtime.Goexit(); return nil }, text: "runtime.Goexit"},
+		"Configure": {
+			spoil: func(f *providertest.Fake) {
+				f.OnConfigure = func(context.Context, providers.ConfigureRequest) error { runtime.Goexit(); return nil }
+			},
+			perform: sluice.Update, program: program(one(in{"size": 2})), text: "runtime.Goexit",
+		},
+		"Read": {
+			spoil: func(f *providertest.Fake) {
+				f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
+					runtime.Goexit()
+					panic("not reached")
+				}
+			},
+			perform: sluice.Refresh, text: string(urnOf("a")),
+		},
+		"Read that panics": {
+			spoil: func(f *providertest.Fake) {
+				f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) { panic("oops") }
+			},
+			perform: sluice.Refresh, text: "panic: oops",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKit(t)
+				k.up(program(one(in{"size": 1})))
+				before := k.state.Snapshot()
+				k.fake = test.spoil
+				r := k.try(test.perform, test.program)
+				require.ErrorContains(t, r.err, test.text)
+				require.NotContains(t, r.err.Error(), "goroutine ", "the stack is for a bug report")
+				require.Equal(t, before.Resources, k.state.Snapshot().Resources)
+			})
 		})
 	}
 }

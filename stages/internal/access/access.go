@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -238,3 +241,11 @@ func (a *Access) ExtendFor(ctx context.Context, l stages.Located) error {
 
 // DeniedText is diagnostic 2015.
 const DeniedText = "Default provider for '%v' disabled. '%v' must use an explicit provider."
+
+// Read calls Read of a provider outside the pipeline, and returns a panic of one in process as an error.
+func Read(ctx context.Context, p providers.Provider, req providers.ReadRequest) (res providers.ReadResponse, err error) {
+	if p := panics.Try(func() { res, err = p.Read(ctx, req) }); p != nil {
+		return res, &pipeline.PanicError{Value: p.Value, Stack: p.Stack}
+	}
+	return res, err
+}

@@ -256,7 +256,7 @@ func (r *Recoverer) identifyingNames(res *state.Resource) []name {
 
 // exists reads an object by a name; "" means that there is none. An object that is not healthy exists.
 func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
-	found, err := p.Read(r.Control.Operations, providers.ReadRequest{
+	found, err := access.Read(r.Control.Operations, p, providers.ReadRequest{
 		URN: res.URN, Name: res.URN.Name(), Type: res.Type, ID: n.value, Timeout: res.CustomTimeouts.Value().Read,
 	})
 	var unhealthy *providers.InitError

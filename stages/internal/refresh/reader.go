@@ -273,7 +273,7 @@ func (r *Reader) refresher(ctx context.Context, s *stages.Decision, old *state.R
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
 func (r *Reader) callRead(p providers.Provider, s *step.InProgress) (providers.ReadResponse, []string, error) {
 	old := s.Old
-	res, err := p.Read(r.Control.Operations, providers.ReadRequest{
+	res, err := access.Read(r.Control.Operations, p, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
 		Timeout: old.CustomTimeouts.Value().Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 	})

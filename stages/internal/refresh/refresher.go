@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
@@ -67,8 +68,14 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	p := pool.New().WithMaxGoroutines(r.Reader.Access.ReadWorkers())
 	for i, s := range steps {
 		p.Go(func() {
-			found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
-			unrecorded[i] = r.recordProgress(s, found[i])
+			pipeline.Attempt(func() error {
+				found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
+				return r.recordProgress(s, found[i])
+			}, func(err error) {
+				if err != nil {
+					unrecorded[i] = fmt.Errorf("%s: %w", s.URN, err)
+				}
+			})
 		})
 	}
 	p.Wait()

@@ -181,6 +181,7 @@ func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
 		says string
 	}{
 		"no ID":      {says: "provider did not return an ID from Create of " + string(urnOf("web"))},
+		"no UTF-8":   {id: "a\xff", says: `the ID "a\xff", which is not UTF-8`},
 		"unknown ID": {id: urn.UnknownID, says: "the marker of an unknown value as the ID"},
 		"not healthy, no ID": {
 			err: &providers.InitError{Reasons: []string{"no route"}}, says: "did not return an ID from Create of " + string(urnOf("web")) + ": ",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -158,6 +159,8 @@ func identified(u urn.URN, res providers.CreateResponse, err error) error {
 		err = fmt.Errorf("provider did not return an ID from Create of %s%s", u, says)
 	case property.IsUnknownMarker(id):
 		err = fmt.Errorf("provider returned the marker of an unknown value as the ID from Create of %s%s", u, says)
+	case !utf8.ValidString(id): // a state is JSON
+		err = fmt.Errorf("provider returned the ID %q, which is not UTF-8, from Create of %s%s", id, u, says)
 	default:
 		return err
 	}
