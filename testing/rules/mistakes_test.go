@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -108,4 +109,15 @@ func TestWhatEndsItsGoroutineIsAnError(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAPreviewListsAnErrorThatTheProgramReturnsOnce(t *testing.T) {
+	r := newKit(t).try(sluice.Preview, func(ctx context.Context, m stages.Monitor) error {
+		_, err := m.Register(ctx, registration("test:index:Thing", "a", nil, func(r *stages.RegisterRequest) { r.Parent = urnOf("nobody") }))
+		return fmt.Errorf("making a: %w", err)
+	})
+	var failed *sluice.FailedError
+	require.ErrorAs(t, r.err, &failed)
+	require.Len(t, failed.Err.Errors, 1)
+	require.ErrorContains(t, r.err, `could not find parent resource `+string(urnOf("nobody"))+` of test:index:Thing "a"`)
 }

@@ -275,6 +275,7 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 	}
 	switch {
 	case c.HasFailed() && (!c.DryRun() || c.IsHalted() || shown && !c.Failed.hasLogged()), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
+	case c.Failed.has(err): // the program returns what it was told
 	case errors.Is(err, stages.ErrShutDown):
 		c.Failed.mu.Lock()
 		defer c.Failed.mu.Unlock()

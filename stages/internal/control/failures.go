@@ -2,6 +2,7 @@ package control
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -110,6 +111,13 @@ func (f *failures) sorted() []stages.Failure {
 
 // isOfOperation reports whether a failure belongs to the operation as a whole.
 func isOfOperation(f stages.Failure) bool { return f.Seq == stages.EndPhaseSeq && f.URN == "" }
+
+// has reports whether err is one of the failures, or wraps one.
+func (f *failures) has(err error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(x stages.Failure) bool { return errors.Is(err, x.Err) })
+}
 
 func (f *failures) any() bool {
 	f.mu.Lock()

@@ -49,7 +49,7 @@ func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 	n, s := w.names, l.Subject()
 	if s.Parent != "" {
 		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] && !w.hasFailed(s.Parent) {
-			return 0, fmt.Errorf("could not find parent resource %v", s.Parent)
+			return 0, fmt.Errorf("could not find parent resource %v of %s %q", s.Parent, s.Typ, s.Name)
 		}
 	}
 	who := urn.Subject{Stack: w.rooms.root.Stack(), Project: w.rooms.root.Project(), Type: s.Typ, Name: s.Name, Parent: s.Parent}
