@@ -10,13 +10,14 @@ import (
 )
 
 // Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob ([steps.md 6.1]). In a glob "**" matches any
-// text, and a single "*" any text without ":"; everything else matches itself, and the whole URN has to match. The zero Pattern matches only the
-// empty URN.
+// text, and a single "*" any text without ":"; everything else matches itself, and the whole URN has to match. A glob without ":" and "**", which
+// matches no URN, is one for names: the whole name has to match. The zero Pattern matches only the empty URN.
 //
 // [steps.md 6.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#61-sets
 type Pattern struct {
 	text string
 	re   *regexp.Regexp // nil unless the pattern is a glob
+	name bool           // the glob is one for names
 }
 
 // Compile makes a pattern. It refuses an empty pattern and text that is not UTF-8.
@@ -34,7 +35,7 @@ func Compile(pattern string) (Pattern, error) {
 	if err != nil {
 		return Pattern{}, fmt.Errorf("%w: pattern %q: %w", ErrInvalid, pattern, err)
 	}
-	return Pattern{text: pattern, re: re}, nil
+	return Pattern{text: pattern, re: re, name: !strings.Contains(pattern, ":") && !strings.Contains(pattern, "**")}, nil
 }
 
 // IsGlob reports whether a pattern text contains a wildcard.
@@ -51,6 +52,8 @@ func (p Pattern) IsName() bool {
 // Match reports whether p selects u.
 func (p Pattern) Match(u URN) bool {
 	switch {
+	case p.re != nil && p.name:
+		return p.re.MatchString(u.Name())
 	case p.re != nil:
 		return p.re.MatchString(string(u))
 	case p.IsName():

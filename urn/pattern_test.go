@@ -19,7 +19,11 @@ func TestPatternMatchesWholeURN(t *testing.T) {
 		"urn:pulumi:dev::p::*:*:*:*::web-*":  true,
 		"urn:pulumi:dev::p::*::web-1":        false, // a single star stops at a colon
 		"urn:pulumi:dev::p::**::web-1":       true,
-		"*web-1":                             false,
+		"*web-1":                             true, // a glob for names
+		"web-*":                              true,
+		"web*-":                              false,
+		"*":                                  true,
+		"*:web-1":                            false,
 		"**web":                              false,
 		"urn:pulumi:dev::p::my.Comp**":       false, // a dot is a dot
 		"urn:pulumi:dev::p::my:Comp$a:**::*": true,

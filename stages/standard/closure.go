@@ -127,6 +127,11 @@ func (cl *closures) decide(c *closure.Root) (stages.Built, error) {
 		return stages.Built{}, err
 	}
 	cl.plans.MarkClosureUncertain(d, all)
+	for _, m := range all {
+		if res := cl.rooms.Base.Resources[m.ID]; cl.rooms.Targeting.Excludes.Matches(res.URN) && !res.Delete {
+			cl.control.Warn(res.URN, "it is excluded, but goes along with %s, which is deleted before it is replaced", d.URN)
+		}
+	}
 	for _, m := range slices.Backward(all) {
 		cl.decisions.DeleteByClosure(m.ID, rooms.ClosureDelete{Root: d.Precedence(), Why: m.Why})
 	}

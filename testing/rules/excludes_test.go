@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -64,6 +65,20 @@ func TestExcludedResourcesStayAsTheyAreOrAbsent(t *testing.T) {
 	require.Equal(t, []string{"create b"}, out.changed())
 	require.Equal(t, []string{"a", "b"}, k.names())
 	require.Equal(t, property.Number(1), k.recorded("a").Inputs.At("size"))
+}
+
+// Decision 0167. What is replaced although it is excluded is named.
+func TestAnExcludedResourceThatGoesAlongIsNamed(t *testing.T) {
+	k := newKit(t)
+	p := func(v int) source.Func {
+		return program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"immutable": v}, deleteFirst(true)))) })
+	}
+	k.up(p(1))
+	k.options.Targeting.Excludes = set(t, "b*")
+	r := k.up(p(2))
+	require.Equal(t, []string{"delete b", "delete a", "create a", "create b"}, r.changed())
+	r.requireDiagnostic(stages.Warning, 0, "it is excluded, but goes along with "+string(urnOf("a")))
+	require.Len(t, r.diagnostics(stages.Warning), 1)
 }
 
 // A destroy that runs the program leaves a renamed resource under its recorded name (steps.md 6.7).
