@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,12 @@ func (e *HeldError) Error() string {
 	if n := len(e.Locks); n > 1 {
 		locks, processes, files = fmt.Sprintf("%d locks", n), "processes", "lock files"
 	}
-	fmt.Fprintf(&b, "the stack is currently locked by %s. Either wait for the other %s to end or delete the %s with `sluice cancel`.", locks, processes, files)
+	fmt.Fprintf(&b, "the stack is currently locked by %s. ", locks)
+	if slices.ContainsFunc(e.Locks, func(l Held) bool { return l.Life != Alive }) {
+		fmt.Fprintf(&b, "Either wait for the other %s to end or delete the %s with `sluice cancel`.", processes, files)
+	} else { // `sluice cancel` refuses
+		fmt.Fprintf(&b, "Wait for the other %s to end.", processes)
+	}
 	for _, l := range e.Locks {
 		fmt.Fprintf(&b, "\n  %s: created by %s", l.URL, l.Describe())
 	}

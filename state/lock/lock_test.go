@@ -42,6 +42,7 @@ func TestLockExcludesOthersUntilReleased(t *testing.T) {
 	require.ErrorAs(t, err, &held)
 	require.Len(t, held.Locks, 1)
 	require.Equal(t, os.Getpid(), held.Locks[0].Owner.PID)
+	require.ErrorContains(t, err, "locked by 1 lock. Wait for the other process to end.\n", "sluice cancel would refuse")
 	require.NoError(t, l.Release())
 	require.NoError(t, l.Release(), "a second release does nothing")
 	again, err := Acquire(context.Background(), o)

@@ -1,7 +1,9 @@
 package drift
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -31,14 +33,18 @@ func readAll(ctx context.Context, s *session.Stack, o *flags.Operation, skipped 
 	if job.Creates, err = pending.ForRefresh(ctx, s, &o.Creates, false); err != nil {
 		return nil, nil, err
 	}
-	result, err := resultOf(ctx, job)
+	var shown bytes.Buffer
+	result, err := resultOf(ctx, job, &shown)
+	if err != nil {
+		_, _ = shown.WriteTo(s.Session.Terminal.Err)
+	}
 	return result, sample, err
 }
 
-// resultOf runs a preview that shows only errors, and returns its result.
-func resultOf(ctx context.Context, job *operate.Job) (*sluice.Result, error) {
+// resultOf runs a preview that shows only its end, in the given writer, and returns its result.
+func resultOf(ctx context.Context, job *operate.Job, shown io.Writer) (*sluice.Result, error) {
 	var result *sluice.Result
-	job.Terminal = job.Terminal.Muted()
+	job.Terminal, job.Flags.Display.Form = job.Terminal.Diverted(shown), flags.Quiet
 	job.AfterPreview = func(_ context.Context, r *sluice.Result) error {
 		result = r
 		return nil
@@ -66,7 +72,7 @@ func planned(ctx context.Context, open *session.Opener, o *flags.Operation, doc 
 	if job.Creates, err = pending.ForUpdate(ctx, s, &o.Creates); err != nil {
 		return err
 	}
-	result, err := resultOf(ctx, job)
+	result, err := resultOf(ctx, job, io.Discard) // the caller says why there is no prediction
 	if err != nil {
 		return err
 	}

@@ -75,10 +75,13 @@ func New(s Streams) *Terminal {
 func (t *Terminal) Again() *Terminal { return New(t.streams) }
 
 // Muted returns the same terminal with a standard output that discards everything.
-func (t *Terminal) Muted() *Terminal {
-	muted := *t
-	muted.Out, muted.doors.styled, muted.doors.data, muted.discards = io.Discard, io.Discard, io.Discard, true
-	return &muted
+func (t *Terminal) Muted() *Terminal { return t.Diverted(io.Discard) }
+
+// Diverted returns the same terminal with a standard output that goes to w, and shows no commands to a CI service.
+func (t *Terminal) Diverted(w io.Writer) *Terminal {
+	diverted := *t
+	diverted.Out, diverted.doors.styled, diverted.doors.data, diverted.discards = w, w, w, true
+	return &diverted
 }
 
 // Styled returns the standard output for coloured texts. Their writer has cleaned the foreign parts (package display).
