@@ -183,3 +183,21 @@ func TestUnknownExcludeIsRefusedWhereNoProgramCouldDeclareIt(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, k.names())
 	require.Equal(t, []string{"update a", "update b", "update c"}, k.up(program(three(2))).changed())
 }
+
+func TestAReplacementThatIsLeftOutIsNamed(t *testing.T) {
+	for name, leaveOut := range map[string]func(o *sluice.Options){
+		"excluded":     func(o *sluice.Options) { o.Targeting.Excludes = set(t, "a") },
+		"not a target": func(o *sluice.Options) { o.Targeting.Targets = set(t, "b") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			p := program(func(s *script) { s.thing("a", nil); s.thing("b", nil) })
+			k.up(p)
+			k.options.Targeting.Replace = set(t, "a")
+			leaveOut(&k.options)
+			r := k.up(p)
+			require.Empty(t, r.changed())
+			r.requireDiagnostic(stages.Warning, 0, "it is to be replaced, but stays as it is")
+		})
+	}
+}

@@ -84,8 +84,23 @@ func (t *Targets) unknownNames(set *urn.PatternSet) (unknown bool) {
 
 var errUnknownTargets = errors.New("one or more targets could not be found in the stack")
 
-// CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
-func (t *Targets) CheckReplaceTargets() error { return t.refuseUnknown(t.Rooms.Targeting.Replace) }
+// CheckReplaceTargets refuses targets of a replacement that do not exist, and warns of those that are left out. It is called before the program
+// starts.
+func (t *Targets) CheckReplaceTargets() error {
+	sel := t.Rooms.Targeting
+	if err := t.refuseUnknown(sel.Replace); err != nil {
+		return err
+	}
+	for u := range sel.Replace.Literals() {
+		switch {
+		case sel.Excludes.Matches(u):
+			t.Control.Warn(u, "it is to be replaced, but stays as it is, because it is excluded")
+		case !sel.Targets.Contains(u) && !sel.TargetDependents:
+			t.Control.Warn(u, "it is to be replaced, but stays as it is, because it is not a target: make it one, too")
+		}
+	}
+	return nil
+}
 
 // CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
 func (t *Targets) CheckTargets() error {
