@@ -292,7 +292,7 @@ func importList(ctx context.Context, job *operate.Job, f *importFlags, list *imp
 		o.Left = importfile.LeftPath(f.file)
 	}
 	if f.generateCode {
-		o.Declare = &declarations.Options{File: f.out, Protect: f.protect}
+		o.Declare = &declarations.Options{File: f.out}
 	}
 	i := importing.New(job, list, requests, names, o)
 	err = i.Run(ctx)

@@ -166,7 +166,7 @@ func (c *collector) errorsOf(u urn.URN) []string {
 }
 
 // addRefused adds a decision about each resource that failed before anything was decided about it, for example because the provider
-// refused its inputs. If its recorded state was left as it is, that decision has failed. Others have decided to delete a resource if
+// refused its inputs. If its recorded state was left as it is, and no other decision about it has failed, that decision has failed. Others have decided to delete a resource if
 // it is skipped because of its own failure: then the failure is a decision of its own.
 func (c *collector) addRefused(l *Log) {
 	decided := l.Decisions // in ascending order of their URNs
@@ -175,9 +175,13 @@ func (c *collector) addRefused(l *Log) {
 			continue
 		}
 		at, known := slices.BinarySearchFunc(decided, f.URN, func(d Decision, u urn.URN) int { return cmp.Compare(d.URN, u) })
-		own := !known
+		own, failed := !known, false
 		for k := at; k < len(decided) && decided[k].URN == f.URN; k++ {
 			own = own || decided[k].FailedDependency == f.URN
+			failed = failed || decided[k].Fate == stages.FateFailed
+		}
+		if failed && !own {
+			continue // it is the failure of that decision, for example to delete an old copy
 		}
 		if own {
 			d := Decision{URN: f.URN, Op: stages.OpSame, Internal: f.URN.IsDefaultProvider()}

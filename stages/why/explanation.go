@@ -59,10 +59,12 @@ func rank(d *Decision) int {
 	switch d.Op {
 	case stages.OpSame, stages.OpRemovePendingReplace:
 		return 2
-	case stages.OpDeleteReplaced, stages.OpDiscardReplaced: // of an old copy
+	case stages.OpDelete, stages.OpDiscard: // of an old copy, if there are other decisions
 		return 3
-	case stages.OpRefresh:
+	case stages.OpDeleteReplaced, stages.OpDiscardReplaced: // of an old copy
 		return 4
+	case stages.OpRefresh:
+		return 5
 	}
 	return 1
 }

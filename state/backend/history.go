@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -236,15 +237,16 @@ func (h history) moveTo(ctx context.Context, to stackFiles) error {
 	return nil
 }
 
-// recordInterrupted writes the history of an interrupted operation. Its configuration is that of the latest record: no
-// other is available, and later operations look for one there.
+// recordInterrupted writes the history of an interrupted operation. It ended, as far as is known, with the last change that has a time. Its
+// configuration is that of the latest record: no other is available, and later operations look for one there.
 func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error {
 	u := Update{
-		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.files.storage.options.Now().Unix(), Result: ResultFailed,
+		Kind: cmp.Or(r.Operation, "update"), StartTime: r.Start.Unix(), EndTime: r.Start.Unix(), Result: ResultFailed,
 		Message: "interrupted, and recovered from its journal", ResourceChanges: map[string]int{},
 	}
 	for _, c := range shownChanges(r.Done) {
 		u.ResourceChanges[c.Op()]++
+		u.EndTime = max(u.EndTime, c.Resource.Modified.Unix())
 	}
 	if before, _, err := h.list(ctx); err == nil && len(before) > 0 {
 		u.Config = before[0].Config

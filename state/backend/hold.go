@@ -51,14 +51,15 @@ type loaded struct {
 // ownLock is a lock that a handle has taken.
 type ownLock struct {
 	heldLock
-	hold *hold
+	hold      *hold
+	operation string // what it is for, "" if that was not said
 }
 
 // own makes l the lock of the handle until it is closed.
-func (h *hold) own(l heldLock) Lock {
+func (h *hold) own(l heldLock, operation string) Lock {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lock = &ownLock{l, h}
+	h.lock = &ownLock{l, h, operation}
 	return h.lock
 }
 

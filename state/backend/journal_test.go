@@ -32,7 +32,7 @@ func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
 	ctx := context.Background()
 	w, err := s.(*fileStack).files.file().Writer(ctx)
 	require.NoError(t, err)
-	r, err := s.(*fileStack).recorder(ctx, w, base)
+	r, err := s.(*fileStack).recorder(ctx, w, base, "destroy")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close(ctx) }) // the test may have closed it, or have changed its files
 	return r
@@ -76,6 +76,8 @@ func TestOpeningAStackRecoversWhatWasInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, updates, 1)
 	require.Equal(t, ResultFailed, updates[0].Result)
+	require.Equal(t, "destroy", updates[0].Kind)
+	require.Equal(t, updates[0].StartTime, updates[0].EndTime, "nothing that was done has a time")
 
 	b, notes = f.listening()
 	_, err = b.Open(context.Background(), ref)

@@ -162,7 +162,7 @@ func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.hold.own(l), nil
+	return s.hold.own(l, o.Operation), nil
 }
 
 // Locks implements [Stack].
@@ -356,7 +356,7 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 		s.hold.end()
 		return nil, err
 	}
-	r, err := s.recorder(ctx, w, base)
+	r, err := s.recorder(ctx, w, base, l.operation)
 	if err != nil {
 		s.hold.end()
 		return nil, err
@@ -371,7 +371,7 @@ func (s *fileStack) claim() (*ownLock, error) {
 
 // recorder begins a recording with a writer that was made under the lock. The .bak file keeps the previous state, one for the whole
 // run.
-func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *state.Snapshot) (state.Recorder, error) {
+func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *state.Snapshot, operation string) (state.Recorder, error) {
 	content, err := s.unchanged(ctx, base)
 	if err != nil {
 		return nil, err
@@ -391,7 +391,7 @@ func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *sta
 		return state.NewCheckpointRecorder(ledger, checkpoint), nil
 	}
 	return journal.NewRecorder(journal.Options{
-		Ledger: ledger, Base: base, Content: content, Secrets: p, Store: s.files.journal(), Checkpoint: checkpoint, Tool: o.Version, Now: o.Now,
+		Ledger: ledger, Base: base, Content: content, Secrets: p, Store: s.files.journal(), Checkpoint: checkpoint, Tool: o.Version, Operation: operation, Now: o.Now,
 		OnlyAtEnd: o.Checkpoints == CheckpointsAtEnd || s.files.storage.options.isTrue("PULUMI_SKIP_CHECKPOINTS"),
 	}), nil
 }

@@ -15,14 +15,15 @@ const format = 1
 
 // Header is the first record of a journal.
 type Header struct {
-	Number  int       `json:"n"` // 0
-	Format  int       `json:"format"`
-	Stack   string    `json:"stack"` // its fully qualified name
-	Run     string    `json:"run"`   // identifies the run
-	Tool    string    `json:"tool"`  // that writes it, for example "sluice/0.1.0"
-	Start   time.Time `json:"start"`
-	Base    Base      `json:"base"`
-	Secrets *secrets  `json:"secrets,omitempty"` // how the secrets in the records are encrypted
+	Number    int       `json:"n"` // 0
+	Format    int       `json:"format"`
+	Stack     string    `json:"stack"`               // its fully qualified name
+	Run       string    `json:"run"`                 // identifies the run
+	Tool      string    `json:"tool"`                // that writes it, for example "sluice/0.1.0"
+	Operation string    `json:"operation,omitempty"` // such as "destroy"; journals of older versions have none
+	Start     time.Time `json:"start"`
+	Base      Base      `json:"base"`
+	Secrets   *secrets  `json:"secrets,omitempty"` // how the secrets in the records are encrypted
 }
 
 // Base is the checkpoint that a journal starts from.

@@ -26,7 +26,9 @@ type Options struct {
 	Checkpoint state.CheckpointOptions // Deferred is ignored
 	// Tool names the program that records, for example "sluice/0.1.0".
 	Tool string
-	Now  func() time.Time // nil means [time.Now]
+	// Operation is a word for the run, such as "destroy"; "" if there is none.
+	Operation string
+	Now       func() time.Time // nil means [time.Now]
 	// OnlyAtEnd compacts the journal when it is closed and never before.
 	OnlyAtEnd bool
 }
@@ -512,7 +514,7 @@ func sizeOf(queue []*entry) int {
 func (r *Recorder) header() *Header {
 	o := r.options
 	h := &Header{
-		Format: format, Stack: o.Checkpoint.Stack, Run: r.run, Tool: o.Tool, Start: o.Now(), Secrets: secretsOf(o.Secrets),
+		Format: format, Stack: o.Checkpoint.Stack, Run: r.run, Tool: o.Tool, Operation: o.Operation, Start: o.Now(), Secrets: secretsOf(o.Secrets),
 		Base: Base{Digest: state.Digest(o.Content)},
 	}
 	if r.isNumbered() {

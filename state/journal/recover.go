@@ -34,10 +34,11 @@ type Recovery struct {
 
 // Report describes the content of a journal.
 type Report struct {
-	Tool  string    // the program that wrote it
-	Start time.Time // of the run
-	Done  []Completed
-	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
+	Tool      string    // the program that wrote it
+	Operation string    // such as "destroy"; "" if the journal does not say it
+	Start     time.Time // of the run
+	Done      []Completed
+	Open      []state.Pending // operations that had begun and not ended, in the order of their URNs
 	// Earlier are the operations in Open that earlier runs had begun.
 	Earlier []state.Pending
 	Torn    int // bytes of an incomplete write
@@ -163,7 +164,7 @@ func (o Recovery) find(ctx context.Context) (*found, error) {
 	if !j.isBegun() {
 		return f, nil
 	}
-	f.report = &Report{Tool: j.Header.Tool, Start: j.Header.Start, Torn: j.Torn}
+	f.report = &Report{Tool: j.Header.Tool, Operation: j.Header.Operation, Start: j.Header.Start, Torn: j.Torn}
 	stale := &StaleError{Name: o.Store.Name(), Stack: j.Header.Stack, Report: f.report}
 	if j.Header.Stack != o.Stack {
 		stale.Other = true

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"testing"
 
@@ -401,4 +402,21 @@ same a [needed] <= failure
 			require.Empty(t, simulate.Reasons(r.Result))
 		})
 	}
+}
+
+// The old copy has the name of the resource.
+func TestTheFailureOfAnOldCopyIsNotThatOfTheResource(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(in{"immutable": 1})))
+	k.fake = func(f *providertest.Fake) {
+		f.OnDelete = func(context.Context, providers.DeleteRequest) error { return errors.New("it is in use") }
+	}
+	p := program(one(in{"immutable": 2}))
+	require.Error(t, k.try(sluice.Update, p).err)
+	r := k.try(sluice.Update, p)
+	require.ErrorContains(t, r.err, "it is in use")
+	links := r.Why(urnOf("a")).Links
+	require.Equal(t, stages.OpSame, links[0].Op)
+	require.Empty(t, links[0].Fate)
+	require.Empty(t, links[0].Errors)
 }

@@ -19,8 +19,7 @@ import (
 
 // Options define where the declarations go.
 type Options struct {
-	File    string // "" means the standard output
-	Protect bool   // the resources are protected
+	File string // "" means the standard output
 }
 
 // Write writes the declarations of the resources that a job has imported. It is called after the operation, and leaves out failed imports.
@@ -61,7 +60,8 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 	if o.File != "" {
 		return nil
 	}
-	return show(j.Terminal, text, o.Protect)
+	// An object that was recorded before the import keeps its options.
+	return show(j.Terminal, text, slices.ContainsFunc(resources, func(r *state.Resource) bool { return r.Protect }))
 }
 
 // withoutUnlisted leaves out the resources whose type is not in the schema of their package, with a warning: the SDK of the package has no

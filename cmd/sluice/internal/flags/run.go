@@ -31,7 +31,7 @@ func (r *Run) Add(f *pflag.FlagSet) {
 
 // AddChanges registers the flags of the operations that change something.
 func (r *Run) AddChanges(f *pflag.FlagSet) {
-	f.BoolVar(&r.ContinueOnError, "continue-on-error", false, "if a resource fails, continue with the others")
+	f.BoolVar(&r.ContinueOnError, "continue-on-error", false, "if a resource fails, continue with the others; a preview that fails ends the command all the same, so add --skip-preview")
 	f.StringVar(&r.checkpoint, "checkpoint", "timed",
 		"when to write the whole state: timed (now and then, and at the end), end, or every-step; a journal keeps every step in between")
 }
