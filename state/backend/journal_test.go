@@ -2,8 +2,10 @@ package backend
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -129,6 +132,48 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 	_, err := b.Open(ctx, ref)
 	require.NoError(t, err)
 	require.Contains(t, (*notes)[0], "it had completed no change. The outcome of 2 more is not known")
+}
+
+func TestTheLockOfAKilledProcessStaysUntilItsJournalIsRecovered(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	ref := f.interrupt()
+	b, _ := f.listening()
+	dead := lock.Self()
+	if dead.Boot == "" {
+		t.Skip("this system does not tell when it was booted: no owner is ever certainly dead")
+	}
+	cmd := exec.Command("true")
+	require.NoError(t, cmd.Run())
+	dead.PID, dead.Start = cmd.Process.Pid, "1"
+	text, err := json.Marshal(dead)
+	require.NoError(t, err)
+	options := b.stack(ref).files.lockOptions()
+	_, err = options.Store.Write(ctx, options.Folder+"/killed.json", text, store.IfAbsent())
+	require.NoError(t, err)
+	writes := 0
+	b.storage.store.(*store.Dir).Crash = func(m store.Moment) error {
+		if m != store.Written {
+			return nil
+		}
+		if writes++; writes == 2 { // after the lock file
+			return errors.New("no space left on device")
+		}
+		return nil
+	}
+	_, err = b.Open(ctx, ref)
+	require.NoError(t, err, "the stack can be read")
+	held, err := lock.List(ctx, options)
+	require.NoError(t, err)
+	require.Len(t, held, 1, "Pulumi does not read the journal")
+	require.Equal(t, dead.PID, held[0].Owner.PID)
+
+	b, _ = f.listening()
+	_, err = b.Open(ctx, ref)
+	require.NoError(t, err)
+	held, err = lock.List(ctx, options)
+	require.NoError(t, err)
+	require.Empty(t, held)
 }
 
 func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {

@@ -3,9 +3,9 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
@@ -54,7 +54,7 @@ func (r remains) acquire(ctx context.Context, o LockOptions) (heldLock, error) {
 		return heldLock{}, err
 	}
 	if err := r.recover(ctx); err != nil {
-		return heldLock{}, errors.Join(err, l.Release())
+		return heldLock{}, errors.Join(err, l.GiveBack())
 	}
 	return heldLock{l, r}, nil
 }
@@ -73,9 +73,8 @@ func (r remains) unlock(l *lock.Lock) error {
 	left, err := r.exist(context.Background())
 	if err != nil || left {
 		l.Abandon()
-		return errors.Join(err, advice.Errorf(advice.On(advice.CancelLock),
-			"the lock of stack %s is kept, as what has been done is only in its journal: the next operation on the stack recovers it, unless that is "+
-				"refused because of the lock", r.files.ref.Name))
+		return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal, which the next operation on the "+
+			"stack recovers; do not remove the lock before that", r.files.ref.Name))
 	}
 	return l.Release()
 }

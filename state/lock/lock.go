@@ -62,7 +62,8 @@ const (
 type Lock struct {
 	options Options
 	key     string
-	owner   Owner // its Renewed is guarded by renewing
+	owner   Owner  // its Renewed is guarded by renewing
+	ended   []Held // the locks of dead processes that were removed for this one
 
 	renewing *await.Slots // one, taken while the lease is renewed; guards gone and again
 	gone     error        // why the hold has to be taken again
@@ -151,13 +152,18 @@ func (o Options) exclude(ctx context.Context) (store.Hold, error) {
 }
 
 func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
+	var ended []Held
 	for attempt := 1; ; attempt++ {
-		l, collided, err := o.try(ctx, hold)
+		l, collided, err := o.try(ctx, hold, &ended)
 		if err == nil {
+			l.ended = ended
 			l.begin()
 			return l, nil
 		}
 		if !collided || attempt == attempts {
+			if !errors.As(err, new(*HeldError)) {
+				err = errors.Join(err, o.restore(ended))
+			}
 			return nil, err
 		}
 		// All processes that tried have given way. Not all should come back at once.
@@ -175,13 +181,14 @@ func pause(attempt int) time.Duration {
 }
 
 // try writes a lock file if there is none, and gives way if others appear.
-func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bool, err error) {
+// It adds the locks of dead processes that it removes to ended.
+func (o Options) try(ctx context.Context, hold store.Hold, ended *[]Held) (l *Lock, collided bool, err error) {
 	id := uuid.NewString()
 	// Pulumi shows the name when it finds the lock of a process that was killed.
 	mine := o.Folder + "/sluice-" + id + "-run-sluice-recover.json"
 	others, err := o.others(ctx, mine)
 	if err == nil {
-		others, err = o.removeDead(ctx, others, hold)
+		others, err = o.removeDead(ctx, others, hold, ended)
 	}
 	if err != nil {
 		return nil, false, err
@@ -255,6 +262,35 @@ func (l *Lock) Release() error {
 		return advice.Errorf(advice.On(advice.CancelLock), "remove the lock file %s, which still has to be deleted: %w", l.Path(), err)
 	}
 	l.released = true
+	return nil
+}
+
+// GiveBack is Release for a holder that could not clean up after the processes whose locks it has taken over: it writes their lock files again, so that
+// others still find them.
+func (l *Lock) GiveBack() error {
+	if len(l.ended) == 0 {
+		return l.Release()
+	}
+	err := l.options.restore(l.ended)
+	released := l.Release()
+	if err != nil { // there may be room only for one file
+		err = l.options.restore(l.ended)
+	}
+	return errors.Join(err, released)
+}
+
+// restore writes the missing lock files of dead processes that were removed.
+func (o Options) restore(ended []Held) error {
+	ctx := context.Background()
+	for _, h := range ended {
+		b, err := json.Marshal(h.Owner)
+		if err == nil {
+			_, err = o.Store.Write(ctx, h.info.Key, b, store.IfAbsent())
+		}
+		if err != nil && !errors.Is(err, store.ErrConflict) {
+			return fmt.Errorf("write the lock file %s again, whose holder has ended: %w", h.Path, err)
+		}
+	}
 	return nil
 }
 
@@ -545,8 +581,8 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 }
 
 // removeDead removes the locks of sluice processes that are certainly dead: those on this machine, and, if the store
-// itself excludes others and this process has that hold, those that have lost it for longer than their lease.
-func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) ([]Held, error) {
+// itself excludes others and this process has that hold, those that have lost it for longer than their lease. It adds them to ended.
+func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold, ended *[]Held) ([]Held, error) {
 	var alive []Held
 	for _, l := range locks {
 		dead := !l.Unknown && l.Owner.Tool == o.Owner.Tool && l.Life == Dead
@@ -566,6 +602,7 @@ func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) 
 		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
 			return nil, fmt.Errorf("remove the lock file of a process that has died: %w", err)
 		}
+		*ended = append(*ended, l)
 	}
 	return alive, nil
 }

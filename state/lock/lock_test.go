@@ -137,7 +137,17 @@ func TestLockOfADeadProcessOfOursIsTakenOver(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
+			require.NoError(t, l.GiveBack())
+			left, err := List(context.Background(), o)
+			require.NoError(t, err)
+			require.Len(t, left, 1, "what the dead process has left is not cleaned up")
+			require.Equal(t, owner.PID, left[0].Owner.PID)
+			l, err = Acquire(context.Background(), o)
+			require.NoError(t, err)
 			require.NoError(t, l.Release())
+			left, err = List(context.Background(), o)
+			require.NoError(t, err)
+			require.Empty(t, left)
 		})
 	}
 }
