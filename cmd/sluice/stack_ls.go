@@ -105,7 +105,7 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 		update, count := "n/a", "n/a"
 		switch {
 		case l.Err != nil:
-			update = "corrupt"
+			update = "unreadable"
 			open.Terminal.Warn("stack %s: %v", s.NameOf(l.Ref), l.Err)
 		case l.Summary.Deployed:
 			count = strconv.Itoa(l.Summary.Resources)

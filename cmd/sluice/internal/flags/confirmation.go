@@ -25,7 +25,7 @@ func (c *Confirmation) AddPreviewOnly(f *pflag.FlagSet, usage string) {
 
 // AddExpectNoChanges registers the flag of operations that should have nothing to do.
 func (c *Confirmation) AddExpectNoChanges(f *pflag.FlagSet) {
-	f.BoolVar(&c.ExpectNoChanges, "expect-no-changes", false, "exit with status 7 if there are, or would be, changes")
+	f.BoolVar(&c.ExpectNoChanges, "expect-no-changes", false, "exit with status 7 if there are, or would be, changes of resources; outputs of the stack and options such as protect are none")
 }
 
 // Check refuses an operation that needs a confirmation but has no terminal.

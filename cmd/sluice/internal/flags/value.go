@@ -79,10 +79,18 @@ func FromEnvironment(flags *pflag.FlagSet, lookup func(name string) (string, boo
 				value = strconv.FormatBool(terminal.IsTrue(value))
 			}
 			if err := f.Value.Set(value); err != nil {
+				if own := "SLUICE_" + strings.TrimPrefix(name, "PULUMI_"); isSet(lookup, own) {
+					name = own // which takes precedence
+				}
 				fault = InvalidValue("the environment variable "+name, f, value, err)
 			}
 			return
 		}
 	})
 	return fault
+}
+
+func isSet(lookup func(name string) (string, bool), name string) bool {
+	_, set := lookup(name)
+	return set
 }
