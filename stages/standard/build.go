@@ -229,7 +229,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	}
 	why, _ := o.ReasonOf(d.Claimed)
 	warnTooLate(b.control, b.rooms, d.Located)
-	b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
+	b.decisions.Remove(d.Claimed.URN, rooms.Deleted|rooms.DeletedFirst)
 	b.decisions.Add(d.URN, rooms.Replaced)
 	d.Reason = why
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
@@ -416,7 +416,7 @@ func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages
 			d.Old = d.Claimed
 		}
 		d.Reason, _ = o.ReasonOf(d.Claimed)
-		b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
+		b.decisions.Remove(d.Claimed.URN, rooms.Deleted|rooms.DeletedFirst)
 		b.decisions.Add(d.URN, rooms.Replaced)
 		steps, out.After = replacementSteps(d, true), o.DeletionsOf(d.Claimed)
 	case d.Old == nil || d.Old.External:

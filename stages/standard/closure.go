@@ -147,7 +147,7 @@ func (cl *closures) decide(c *closure.Root) (stages.Built, error) {
 	deletedFirst := d.DeletedByClosure || !cl.claimedIsStillUsed(d, members)
 	var own []*stages.Decision
 	if deletedFirst && !d.IsPending() {
-		cl.decisions.Add(d.Old.URN, rooms.Deleted)
+		cl.decisions.Add(d.Old.URN, rooms.Deleted|rooms.DeletedFirst)
 		own = append(own, deleteFirstStep(d))
 	}
 	cl.waves.Add(d.URN, deletes, own)

@@ -114,7 +114,7 @@ func (h *history) isReplaced(id graph.ID, before int) bool {
 
 // isDeletedFirst reports whether a registration with a number below before deletes a recorded object and then replaces it.
 func (h *history) isDeletedFirst(id graph.ID, before int) bool {
-	return h.isReplaced(id, before) && h.rooms.Decisions.Has(h.rooms.Base.Resources[id].URN, rooms.Deleted)
+	return h.isReplaced(id, before) && h.rooms.Decisions.Has(h.rooms.Base.Resources[id].URN, rooms.DeletedFirst)
 }
 
 // isReplacedByImport reports whether an import has taken the place of a recorded object. The import is over: it comes before the decision

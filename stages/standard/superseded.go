@@ -65,7 +65,7 @@ func (s *superseded) mayGo(id graph.ID) bool {
 	s.checked[id] = true // a valid base has no circles
 	res := s.history.rooms.Base.Resources[id]
 	may := s.history.isOldCopy(id) || s.history.isReplacedByImport(id) ||
-		s.history.decided[id].hasTasks && !s.history.rooms.Decisions.Has(res.URN, rooms.Deleted|rooms.Imported) && len(s.history.rooms.Decisions.DeletionsOf(res)) == 0
+		s.history.decided[id].hasTasks && !s.history.rooms.Decisions.Has(res.URN, rooms.DeletedFirst|rooms.Imported) && len(s.history.rooms.Decisions.DeletionsOf(res)) == 0
 	for _, user := range s.history.users(id) {
 		switch {
 		case s.goes(user), s.history.isDeletedFirst(user, s.root.D.Seq):

@@ -23,8 +23,10 @@ const (
 	Read
 	Refreshed
 	Imported
-	Deleted
+	Deleted // also by the delete of an old copy
 	SkippedCreate
+	// DeletedFirst is set beside Deleted if a delete-before-replace deletes the resource itself.
+	DeletedFirst
 	// PossiblyReplaced is set in a preview, beside Replaced, if the replacement depends on an unknown value.
 	PossiblyReplaced
 )
@@ -118,8 +120,12 @@ func (w *DecisionsWriter) DeleteByClosure(id graph.ID, by ClosureDelete) {
 	d := w.decisions
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u := d.base.Resources[id].URN
+	res := d.base.Resources[id]
+	u := res.URN
 	d.byURN[u] |= Deleted
+	if !res.Delete || res == d.base.StandIn(u) {
+		d.byURN[u] |= DeletedFirst
+	}
 	if first, known := d.closureDeletes[id]; known && first.compare(by) <= 0 {
 		by = first
 	}
