@@ -164,17 +164,6 @@ func (r *Registry) Alias(old, renamed urn.URN) {
 	r.renamed[old] = renamed
 }
 
-// IsUnconfigured reports whether ref names a provider that is not configured because its configuration is unknown in
-// this preview ([protocol.md 3.2]). Construct on such a provider returns [ErrConfigurationUnknown].
-//
-// [protocol.md 3.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#32-a-configuration-that-is-not-known
-func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i, ok := r.find(ref)
-	return ok && i.unconfigured != nil
-}
-
 // Name records that the program names the place from which a plugin can be downloaded. For other places [Spec].Recorded
 // is true. "" is ignored.
 func (r *Registry) Name(downloadURL string) {

@@ -49,7 +49,6 @@ type builder struct {
 	plans     *plan.Plans
 	targets   *targeting.Targets
 	parked    map[int][]stages.Diffed // by the number of the registration that they wait for
-	rechecks  map[int]stages.Diffed   // re-creations whose inputs are being checked again
 	possible  *possible.Changes
 	closures  *closures
 	carrier   *carrier
@@ -266,7 +265,6 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 // out have not been checked: it is replaced with another one, and is created again as the program declares it now (decision 0167).
 // The argument d is a copy that lives on.
 func (b *builder) recheck(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
-	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
 }
 
@@ -346,7 +344,6 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
 	if a.recheck != nil {
 		d := *a.recheck
-		delete(b.rechecks, d.Seq)
 		switch {
 		case a.err != nil:
 			return b.decideOrRefuse(d, x, func() error { return a.err })

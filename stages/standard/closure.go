@@ -86,7 +86,6 @@ func (cl *closures) advance(c *closure.Root, ask func(Ask)) bool {
 				c.Answer(id, cl.rooms.Base.Resources[id], in, why)
 				continue
 			}
-			c.Pending[id] = p
 			ask(Ask{probe: p})
 		}
 	}

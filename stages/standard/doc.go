@@ -3,7 +3,7 @@
 //
 //	register → lookup → (refresh) → import → check → analyze → diff → build → execute
 //
-// All provider I/O happens in the parallel stages (refresh, import, check, analyze, diff, execute). All decisions over shared state
+// All provider I/O happens in the parallel stages (register, which constructs components, refresh, import, check, analyze, diff, execute). All decisions over shared state
 // happen in stages with one writer that never does I/O: lookup owns names, build owns decisions. The shared parts of the stages are
 // in the packages under stages/internal; this package joins them and is the only one that imports them all.
 //

@@ -108,7 +108,7 @@ func (h *history) openDependent(seq int, root graph.ID) (first int, ok bool) {
 // isReplaced reports whether a registration with a number below before replaces a recorded object.
 func (h *history) isReplaced(id graph.ID, before int) bool {
 	res := h.rooms.Base.Resources[id]
-	return !res.Delete && !res.External && !res.PendingReplacement && h.isDecided(id, before) && !h.rooms.Decisions.IsDeletedByClosure(res) &&
+	return !res.Delete && !res.External && !res.PendingReplacement && h.isContinuedBefore(id, before) && !h.rooms.Decisions.IsDeletedByClosure(res) &&
 		h.rooms.Decisions.Has(h.rooms.Names.NewNameOf(res.URN), rooms.Replaced)
 }
 
@@ -131,8 +131,8 @@ func (h *history) isOldCopy(id graph.ID) bool {
 	return res.Delete && !res.External && res != h.rooms.Base.StandIn(res.URN)
 }
 
-// isDecided reports whether a registration with a number below before continues a recorded state.
-func (h *history) isDecided(id graph.ID, before int) bool {
+// isContinuedBefore reports whether a registration with a number below before continues a recorded state.
+func (h *history) isContinuedBefore(id graph.ID, before int) bool {
 	by, claimed := h.rooms.Names.Claimant(h.rooms.Base.Resources[id])
 	return claimed && by < before
 }

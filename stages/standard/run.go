@@ -294,7 +294,7 @@ func newBuilder(
 	history := &history{rooms: b}
 	return &builder{
 		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t,
-		parked: map[int][]stages.Diffed{}, rechecks: map[int]stages.Diffed{}, possible: possible.NewChanges(b, w, c.DryRun()),
+		parked: map[int][]stages.Diffed{}, possible: possible.NewChanges(b, w, c.DryRun()),
 		carrier: carrier, history: history,
 		closures: &closures{
 			control: c, rooms: b, decisions: w, plans: p, waves: waves, history: history, carrier: carrier, roots: map[int]*closure.Root{},

@@ -72,7 +72,7 @@ func (s *superseded) mayGo(id graph.ID) bool {
 		case s.history.isReplaced(user, s.root.D.Seq), s.history.isOldCopy(user):
 			may = may && s.mayGo(user)
 		default:
-			may = may && s.history.isDecided(user, s.root.D.Seq)
+			may = may && s.history.isContinuedBefore(user, s.root.D.Seq)
 		}
 	}
 	s.checked[id] = may
@@ -105,7 +105,7 @@ func (s *superseded) add(id graph.ID) {
 		case s.history.isReplaced(user, s.root.D.Seq), s.history.isOldCopy(user):
 			s.after(user)
 			s.add(user)
-		case s.history.isDecided(user, s.root.D.Seq):
+		case s.history.isContinuedBefore(user, s.root.D.Seq):
 			s.after(user)
 		}
 	}

@@ -103,7 +103,7 @@ func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
 	applied := false
 	err := r.record(ctx, draft{
 		resources: []*state.Resource{op.Resource},
-		wait:      true,
+		durable:   now,
 		apply: func() error {
 			err := r.options.Ledger.Begin(op)
 			applied = err == nil
@@ -124,7 +124,13 @@ func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
 
 // End makes the change durable, unless it may be elided.
 func (r *Recorder) End(ctx context.Context, c state.Change) error {
-	d := draft{keep: true, wait: !c.Elide, soon: c.Refresh, happened: true, apply: func() error { return r.options.Ledger.End(c) }}
+	d := draft{happened: true, durable: now, apply: func() error { return r.options.Ledger.End(c) }}
+	switch {
+	case c.Elide && c.Refresh:
+		d.durable = early
+	case c.Elide:
+		d.durable = lazily
+	}
 	if c.Add != nil {
 		d.resources = append(d.resources, c.Add)
 	}
@@ -168,9 +174,8 @@ func (r *Recorder) forget(res *state.Resource) {
 // Rebase makes the rebuilt base durable.
 func (r *Recorder) Rebase(ctx context.Context, base *state.Snapshot) error {
 	return r.record(ctx, draft{
-		resources: everything(base), keep: true, wait: true,
-		happened: true,
-		apply:    func() error { r.options.Ledger.Rebase(base); return nil },
+		resources: everything(base), happened: true, durable: now,
+		apply: func() error { r.options.Ledger.Rebase(base); return nil },
 		fill: func(e *entry, ref func(*state.Resource) int) {
 			fillRebase(e, base, ref)
 			for res := range r.numbers {
@@ -245,14 +250,22 @@ func (r *Recorder) shut() bool {
 // draft is a record that is being made.
 type draft struct {
 	resources []*state.Resource // that may be new to the journal
-	keep      bool              // they will be in the checkpoint
-	wait      bool              // until the record is durable
-	soon      bool              // write it soon, and not only with the next record that a caller waits for
-	happened  bool              // the last checkpoint must contain it, even if the journal cannot be written any more
-	apply     func() error      // changes the ledger
+	// happened is true for a change of the state: the last checkpoint must contain it, even if the journal cannot be written any more.
+	happened bool
+	durable  durability
+	apply    func() error // changes the ledger
 	// fill completes the entry. ref is the number of a resource.
 	fill func(e *entry, ref func(*state.Resource) int)
 }
+
+// durability is when a record is written.
+type durability uint8
+
+const (
+	lazily durability = iota // with the next record that a caller waits for
+	early                    // within a second
+	now                      // before the caller goes on
+)
 
 // record applies a record and appends it. The encoding, which is slow, is done by the caller's goroutine without the lock.
 func (r *Recorder) record(ctx context.Context, d draft) error {
@@ -264,7 +277,7 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		}
 		r.options.Ledger.ReuseCiphertexts(res)
 		var err error
-		if texts[i], err = r.options.Checkpoint.Encoder.Resource(ctx, res, d.keep); err != nil {
+		if texts[i], err = r.options.Checkpoint.Encoder.Resource(ctx, res, d.happened); err != nil {
 			return err
 		}
 	}
@@ -304,10 +317,10 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 	}
 	e.Number = r.commits.Add()
 	r.changed, r.queue = e.Number, append(r.queue, e)
-	if d.wait {
+	switch d.durable {
+	case now:
 		return r.flush(ctx, e.Number)
-	}
-	if d.soon {
+	case early:
 		r.compactor.flushSoon(ctx, r)
 	}
 	return nil

@@ -74,7 +74,7 @@ func (a *Access) isOldCopy(reference string) bool {
 }
 
 // EnsureProvider starts the provider of a registration from its recorded state if this run has not registered it (steps.md 3.3).
-// That state then needs a same step of its own: builder.carryForwardProvider.
+// That state then needs a same step of its own: carrier.provider.
 func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	if l.Goal.Type.IsProvider() {
 		return nil

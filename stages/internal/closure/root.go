@@ -18,14 +18,13 @@ type Root struct {
 	Closure *graph.Closure
 	Set     map[urn.URN]bool           // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]stages.Reason // of the members
-	Pending map[graph.ID]*Probe        // probes without an answer
 	After   []stages.Deletion          // of dependents that are members of other closures
 	Failed  error                      // of the first probe in base order that has failed, in a preview
 	failed  graph.ID                   // its dependent
 }
 
 func NewRoot(d stages.Diffed, old *state.Resource) *Root {
-	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
+	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}}
 }
 
 // IsPrecededBy reports whether a registration before the root's continues a recorded state, or has the name for which an old copy
@@ -93,7 +92,6 @@ func (c *Root) Fail(id graph.ID, err error) {
 }
 
 func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
-	delete(c.Pending, id)
 	c.Closure.Answer(id, in)
 	if in {
 		c.Set[res.URN] = true

@@ -2,6 +2,7 @@ package closure_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -132,6 +133,7 @@ func TestARootThatIsRenamedGoesByBothNames(t *testing.T) {
 // decide decides a closure as build does. next chooses the pending probe that is answered first. goes are the dependents whose
 // providers require a replacement.
 func decide(b *rooms.Rooms, c *closure.Root, goes map[urn.URN]bool, next func(pending []graph.ID) graph.ID) {
+	asked := map[graph.ID]*closure.Probe{}
 	for !c.Closure.Done() {
 		for _, id := range c.Closure.Ready() {
 			in, why, ask := c.NeedsReplace(id, b.Base.Resources[id], false)
@@ -139,17 +141,14 @@ func decide(b *rooms.Rooms, c *closure.Root, goes map[urn.URN]bool, next func(pe
 				c.Answer(id, b.Base.Resources[id], in, why)
 				continue
 			}
-			c.Pending[id] = ask
+			asked[id] = ask
 		}
-		if len(c.Pending) == 0 {
+		if len(asked) == 0 {
 			continue
 		}
-		var pending []graph.ID
-		for id := range c.Pending {
-			pending = append(pending, id)
-		}
-		slices.Sort(pending)
-		ask := c.Pending[next(pending)]
+		id := next(slices.Sorted(maps.Keys(asked)))
+		ask := asked[id]
+		delete(asked, id)
 		c.Answer(ask.ID, ask.Old, goes[ask.Old.URN], stages.Reason{Kind: stages.ReasonDependency, Cause: ask.Cause})
 	}
 }

@@ -24,7 +24,7 @@ func plainText(v property.Value) (string, bool) {
 const randomSuffix = 7
 
 // isMadeUp reports whether a name is that of the resource followed by random characters: letters and digits, at least one of them a
-// digit, as providers and [Autonamer] generate them.
+// digit, as providers and stages.Autonamer generate them.
 func isMadeUp(text, resource string) bool {
 	rest, ok := strings.CutPrefix(text, resource)
 	rest = strings.TrimLeft(rest, "-_")

@@ -25,7 +25,7 @@ const (
 	onError      = "OnError"
 )
 
-// maxRetries is the number of further tries that an error hook may request (steps.md 9.6).
+// maxRetries is the number of failures after which no error hook is asked for another try (steps.md 9.6).
 const maxRetries = 100
 
 // caller makes the calls that change something, with the hooks of the program around them (steps.md 9.6).

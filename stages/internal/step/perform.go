@@ -43,7 +43,7 @@ func (pf *performer) apply(s *InProgress) applied {
 	case stages.OpImport, stages.OpImportReplacement:
 		return pf.applyImport(s)
 	case stages.OpReplace:
-		return applied{}
+		return applied{Unrecorded: true}
 	}
 	return Failed(fmt.Errorf("there is no step %q", s.Op))
 }

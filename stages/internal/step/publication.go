@@ -106,7 +106,7 @@ func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) err
 			p.live[NameOfView(v)] = v
 		}
 	}
-	batch := &viewBatch{publication: p, live: maps.Clone(p.live), replaced: maps.Clone(p.replaced), gone: maps.Clone(p.gone)}
+	batch := &viewBatch{of: p, live: maps.Clone(p.live), replaced: maps.Clone(p.replaced), gone: maps.Clone(p.gone)}
 	for i, v := range list {
 		if err := batch.add(v); err != nil {
 			return &stages.InvalidRequestError{Err: fmt.Errorf("step %d of the views of %s: %w", i+1, p.owner.URN, err)}

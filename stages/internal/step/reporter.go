@@ -132,7 +132,7 @@ func (r *Reporter) begin(d *stages.Decision) (*state.Resource, error) {
 // end records the result of a step.
 func (r *Reporter) end(s *InProgress, a applied) error {
 	r.writes.Results.Apply(a.Change)
-	if r.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
+	if r.Recorder == nil || a.Unrecorded {
 		return nil
 	}
 	if a.Final == nil && isLost(a.Err) {
@@ -200,7 +200,7 @@ func (r *Reporter) EndFailed(d *stages.Decision, made *state.Resource, info stag
 	r.ReportFailure(d, info, a)
 }
 
-// EndFound records and shows the result of a refresh. If the whole operation is a refresh, it is counted as op.
+// EndFound records and shows the result of a refresh. It is counted if the whole operation is a refresh.
 func (r *Reporter) EndFound(d *stages.Decision, info stages.StepInfo) {
 	if r.rooms.Mode == stages.ModeRefresh {
 		r.writes.Outcomes.Report(d)

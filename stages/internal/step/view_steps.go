@@ -12,7 +12,7 @@ import (
 
 // viewBatch checks the steps of one publication and turns them into the run's.
 type viewBatch struct {
-	*publication
+	of                   *publication // what it is added to
 	live, replaced, gone map[ViewName]*state.Resource
 	steps                []*stages.Decision
 }
@@ -36,8 +36,8 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	if v.Status < providers.ViewOK || v.Status > providers.ViewUnknown {
 		return fmt.Errorf("unknown step status %v", int(v.Status))
 	}
-	s := b.owner.ForView(op)
-	s.Sub = len(b.publication.steps) + len(b.steps) + 1
+	s := b.of.owner.ForView(op)
+	s.Sub = len(b.of.steps) + len(b.steps) + 1
 	s.Keys, s.Diffs, s.DetailedDiff = v.Keys, v.Diffs, v.DetailedDiff
 	if v.Error != "" {
 		s.View.Err, s.View.Status = errors.New(v.Error), v.Status
@@ -48,11 +48,11 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	if stages.Removes(op) && b.gone[NameOfView(s.Old)] == s.Old {
 		return nil // published already: the call is tried again, see caller.retrying
 	}
-	if err := b.views.reporter.claim(s.URN, b.owner.URN); err != nil {
+	if err := b.of.views.reporter.claim(s.URN, b.of.owner.URN); err != nil {
 		return err
 	}
 	b.advance(s)
-	if b.refresh {
+	if b.of.refresh {
 		s.Op = stages.OpRefresh
 	}
 	b.steps = append(b.steps, s)
@@ -115,10 +115,10 @@ func (b *viewBatch) find(op stages.Op, v *providers.View) *state.Resource {
 
 // state makes the state of a view: a component below the resource (steps.md 9.9).
 func (b *viewBatch) state(v *providers.View) *state.Resource {
-	c := b.views.control
-	u := urn.Subject{Stack: c.Info.Stack, Project: c.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
+	c := b.of.views.control
+	u := urn.Subject{Stack: c.Info.Stack, Project: c.Info.Project, Type: v.Type, Name: v.Name, Parent: b.of.owner.URN}.URN()
 	return MarkSecrets(c, &state.Resource{
-		URN: u, Type: v.Type, Inputs: v.Inputs, Outputs: v.Outputs, Parent: b.owner.URN, ViewOf: b.owner.URN,
+		URN: u, Type: v.Type, Inputs: v.Inputs, Outputs: v.Outputs, Parent: b.of.owner.URN, ViewOf: b.of.owner.URN,
 	})
 }
 
