@@ -62,5 +62,8 @@ func run(ctx context.Context, args []string, s terminal.Streams, keys secrets.De
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	return report(open, errors.Join(err, global.end(err)))
+	if err = errors.Join(err, global.end(err)); err == nil {
+		open.Terminal.WarnOfLostOutput()
+	}
+	return report(open, err)
 }

@@ -37,6 +37,7 @@ type console struct {
 	yield   func() // takes the terminal from the drawn screen; nil if there is none
 	end     func() // ends the question that has the terminal; nil if none has it
 	held    held   // writes held back in the meantime
+	lost    error  // of the first write to the standard output that failed
 	// handled is true while another part of the command handles signals: it ends questions by [Terminal.EndQuestion].
 	handled bool
 	leaving bool // the process ends: an ended question never returns
@@ -299,7 +300,11 @@ func (s stream) Write(p []byte) (int, error) {
 		s.c.held.add(s.to, p)
 		return len(p), nil
 	}
-	return s.to.Write(p)
+	n, err := s.to.Write(p)
+	if err != nil && s.c.lost == nil && s.to == s.c.out {
+		s.c.lost = err
+	}
+	return n, err
 }
 
 // held has the writes that are held back, in order.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -69,6 +70,16 @@ func New(s Streams) *Terminal {
 	t.Out, t.doors.styled = printable.NewWriter(out), printable.NewStyledWriter(out)
 	t.Err, t.doors.styledErr = printable.NewWriter(errs), printable.NewStyledWriter(errs)
 	return t
+}
+
+// WarnOfLostOutput warns if the standard output could not be written, for example because the disk is full. A reader that has ended is no loss.
+func (t *Terminal) WarnOfLostOutput() {
+	t.console.mu.Lock()
+	lost := t.console.lost
+	t.console.mu.Unlock()
+	if lost != nil && !errors.Is(lost, syscall.EPIPE) {
+		t.Warn("not all of the output could be written: %v", lost)
+	}
 }
 
 // Again returns a terminal with the same streams, and the usual settings.
