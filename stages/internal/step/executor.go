@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/control"
@@ -81,9 +82,9 @@ type applied struct {
 	Unrecorded bool
 	Final      *state.Resource // the state it produced, nil if none
 	Change     state.Change
-	Err        error // the error of a failed step
-	reported   bool  // the failure has been shown
-	status     int   // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
+	Err        error                // the error of a failed step
+	reported   bool                 // the failure has been shown
+	status     providers.ViewStatus // of a failure, of resources too
 }
 
 // ended is the end of a step.

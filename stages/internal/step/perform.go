@@ -87,7 +87,7 @@ func (pf *performer) applyCreate(s *InProgress) applied {
 		var partial *providers.InitError
 		switch {
 		case errors.As(err, &partial):
-			a.Err, a.status = err, statusPartial
+			a.Err, a.status = err, providers.ViewPartialFailure
 			final.ID, final.Outputs, final.InitErrors = partial.ID, partial.Properties, partial.Reasons
 			final.RefreshBeforeUpdate = partial.RefreshBeforeUpdate
 		case err != nil:
@@ -124,7 +124,7 @@ func (pf *performer) applyUpdate(s *InProgress) applied {
 	var partial *providers.InitError
 	switch {
 	case errors.As(err, &partial):
-		a.Err, a.status = err, statusPartial
+		a.Err, a.status = err, providers.ViewPartialFailure
 		// The old inputs stay, so that the next run sees a difference (steps.md 9.3).
 		final.Inputs, final.Outputs, final.InitErrors = s.Old.Inputs, partial.Properties, partial.Reasons
 		final.RefreshBeforeUpdate = partial.RefreshBeforeUpdate
@@ -204,7 +204,7 @@ func (pf *performer) applyRead(s *InProgress) applied {
 		var partial *providers.InitError
 		switch {
 		case errors.As(err, &partial):
-			a.Err, a.status = err, statusPartial
+			a.Err, a.status = err, providers.ViewPartialFailure
 			final.ID, final.Outputs, final.InitErrors = cmp.Or(partial.ID, final.ID), partial.Properties, partial.Reasons
 		case err != nil:
 			return Failed(err)

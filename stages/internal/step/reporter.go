@@ -215,7 +215,7 @@ func (r *Reporter) ReportFailure(d *stages.Decision, info stages.StepInfo, a app
 	if r.control.DryRun() {
 		code, text = stages.CodePreviewFailed, "Preview failed: "+text
 	} else {
-		r.control.Emit(stages.StepFailed{Step: info, Status: a.status, Err: a.Err, At: r.control.Now()})
+		r.control.Emit(stages.StepFailed{Step: info, Status: int(a.status), Err: a.Err, At: r.control.Now()})
 	}
 	if d.Internal {
 		at = ""
@@ -224,26 +224,20 @@ func (r *Reporter) ReportFailure(d *stages.Decision, info stages.StepInfo, a app
 		r.control.Diagnose(at, stages.Error, code, text, advice.Of(a.Err)...)
 		r.control.Fail(d.Seq, d.URN, stages.CodeShown, a.Err)
 	}
-	if a.status == statusUnknown {
+	if a.status == providers.ViewUnknown {
 		r.writes.Outcomes.SetUncertain(d.URN, isLost(a.Err))
 	}
 }
 
-const (
-	statusOK = iota
-	statusPartial
-	statusUnknown
-)
-
 // classify returns the status of a provider's error (steps.md 9.3).
-func classify(err error) int {
+func classify(err error) providers.ViewStatus {
 	if errors.As(err, new(*providers.InitError)) {
-		return statusPartial
+		return providers.ViewPartialFailure
 	}
 	if errors.As(err, new(*providers.UncertainError)) {
-		return statusUnknown
+		return providers.ViewUnknown
 	}
-	return statusOK
+	return providers.ViewOK
 }
 
 // isLost reports whether a provider was called and its answer is missing.

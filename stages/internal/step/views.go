@@ -39,9 +39,9 @@ func (vs *Views) PublicationFor(owner *stages.Decision, refresh bool) *publicati
 func (vs *Views) Apply(s *InProgress) applied {
 	v := s.View
 	if v.Err != nil && v.Status != providers.ViewPartialFailure {
-		return applied{Err: v.Err, status: int(v.Status)}
+		return applied{Err: v.Err, status: v.Status}
 	}
-	a := applied{Err: v.Err, status: int(v.Status)}
+	a := applied{Err: v.Err, status: v.Status}
 	switch {
 	case v.Op == stages.OpReplace:
 		a.Unrecorded = true
