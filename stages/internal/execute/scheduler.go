@@ -51,7 +51,7 @@ type Scheduler struct {
 
 // job is a task that is not over.
 type job struct {
-	*step.Chain
+	chain *step.Chain
 	steps []*stages.Decision
 }
 
@@ -111,7 +111,7 @@ func (sc *Scheduler) add(c *step.Chain) {
 	}
 	c.Open = len(c.Built.Tasks)
 	for _, t := range c.Built.Tasks {
-		sc.jobs[t.ID] = job{Chain: c, steps: t.Steps}
+		sc.jobs[t.ID] = job{chain: c, steps: t.Steps}
 		sc.lose(sc.ready.Add(t.ID, append(t.After, gate...)...))
 	}
 }
@@ -138,16 +138,16 @@ func (sc *Scheduler) lose(tasks []graph.ID) {
 		}
 		delete(sc.jobs, id)
 		switch {
-		case j.IsBatch():
+		case j.chain.IsBatch():
 			// The assignment replaces the task.
-			sc.skip(j.Chain, step.Assignment{Task: id, Steps: j.steps})
+			sc.skip(j.chain, step.Assignment{Task: id, Steps: j.steps})
 			continue
-		case j.Err == nil:
-			j.Err = errDeclined
-			j.Open++ // for the assignment
-			sc.skipped = append(sc.skipped, j.Chain)
+		case j.chain.Err == nil:
+			j.chain.Err = errDeclined
+			j.chain.Open++ // for the assignment
+			sc.skipped = append(sc.skipped, j.chain)
 		}
-		j.Open--
+		j.chain.Open--
 	}
 }
 
@@ -273,12 +273,12 @@ func (sc *Scheduler) occupy(x pipeline.Exchange[step.Assignment, stages.Executed
 		j := sc.jobs[id]
 		if len(j.steps) > 0 {
 			sc.busy++
-			x.Ask(step.Assignment{Chain: j.Chain, Task: id, Steps: j.steps})
+			x.Ask(step.Assignment{Chain: j.chain, Task: id, Steps: j.steps})
 			continue
 		}
 		delete(sc.jobs, id)
 		sc.ready.Finish(id)
-		if err := sc.endPart(j.Chain, x); err != nil {
+		if err := sc.endPart(j.chain, x); err != nil {
 			return err
 		}
 	}
@@ -296,7 +296,7 @@ func (sc *Scheduler) complete() error {
 // abandon rejects the requests that wait for steps that will not run.
 func (sc *Scheduler) abandon(reason error) {
 	for _, j := range sc.jobs {
-		j.Built.PendingReply.Reject(reason)
+		j.chain.Built.PendingReply.Reject(reason)
 	}
 	for _, a := range sc.urgent {
 		a.Reject(reason)
