@@ -217,14 +217,20 @@ func (p *Plans) dependsOnUnknown(d stages.Diffed) bool {
 	return d.Accepted.HasUnknowns() || d.Inputs.HasUnknowns() || d.Goal.ReplacementTrigger.HasUnknowns() || p.uncertain[d.Reason.Cause]
 }
 
-// markUncertain records whether the preview is certain about a registration, when it is decided.
+// markUncertain records whether the preview is certain about a registration, when it is decided. A resource that a certain delete-before-replace
+// deletes is certainly replaced, whatever its inputs.
 func (p *Plans) markUncertain(d stages.Diffed) {
 	if !p.dependsOnUnknown(d) {
 		return
 	}
-	p.uncertain[d.URN] = true
+	names := []urn.URN{d.URN}
 	if d.Old != nil {
-		p.uncertain[d.Old.URN] = true
+		names = append(names, d.Old.URN)
+	}
+	for _, u := range names {
+		if !p.certain[u] {
+			p.uncertain[u] = true
+		}
 	}
 }
 
