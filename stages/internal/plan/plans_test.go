@@ -104,27 +104,31 @@ func TestPropertiesThatChangeOtherwiseThanPlannedAreNamed(t *testing.T) {
 		{name: "an unknown that turns out to be nothing", plan: state.PlannedDiff{Adds: object(values{"a": property.Computed()})}},
 		{
 			name: "another value", now: values{"a": two}, plan: state.PlannedDiff{Adds: object(values{"a": one})},
-			want: "properties changed: ++a[{1}!={2}]", planned: "`a` becomes {1}", actual: "`a` is {2}",
+			want: "properties changed: ++a[{1}!={2}]", planned: "`a` becomes 1", actual: "`a` is 2",
 		},
 		{
 			name: "an addition that was not planned", now: values{"a": two},
-			want: "properties changed: =+a[{2}]", planned: "`a` is not set", actual: "`a` is {2}",
+			want: "properties changed: =+a[{2}]", planned: "`a` is not set", actual: "`a` is 2",
 		},
 		{
 			name: "an update that was not planned", former: values{"a": one}, now: values{"a": two},
-			want: "properties changed: =~a[{2}]", planned: "`a` stays {1}", actual: "`a` is {2}",
+			want: "properties changed: =~a[{2}]", planned: "`a` stays 1", actual: "`a` is 2",
 		},
 		{
 			name: "a deletion that was not planned", former: values{"a": one},
-			want: "properties changed: =-a", planned: "`a` stays {1}", actual: "`a` is not set",
+			want: "properties changed: =-a", planned: "`a` stays 1", actual: "`a` is not set",
 		},
 		{
 			name: "a deletion that does not happen", former: values{"a": one}, now: values{"a": one}, plan: state.PlannedDiff{Deletes: []string{"a"}},
-			want: "properties changed: -=a[{1}]", planned: "`a` is deleted", actual: "`a` is {1}",
+			want: "properties changed: -=a[{1}]", planned: "`a` is deleted", actual: "`a` is 1",
+		},
+		{
+			name: "another secret", now: values{"a": property.Secret(two)}, plan: state.PlannedDiff{Adds: object(values{"a": property.Secret(one)})},
+			want: "properties changed: ++a[{[secret]}!={[secret]}]", planned: "`a` becomes [secret]", actual: "`a` is another [secret]",
 		},
 		{
 			name: "all of them, by name", now: values{"b": one, "a": one},
-			want: "properties changed: =+a[{1}], =+b[{1}]", planned: "`a` is not set, `b` is not set", actual: "`a` is {1}, `b` is {1}",
+			want: "properties changed: =+a[{1}], =+b[{1}]", planned: "`a` is not set, `b` is not set", actual: "`a` is 1, `b` is 1",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ type wording struct {
 // bracedLimit is the length up to which a message shows a value.
 const bracedLimit = 200
 
-// braced returns a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for an unknown one.
+// braced returns a value in the first line of a violation, which Pulumi writes in this way: {1}, {map[a:{x}]}, output<string>{} for an unknown one.
 func (w wording) braced(v property.Value) string {
 	text := w.bracedValue(v)
 	if len(text) > bracedLimit {
@@ -115,14 +115,26 @@ func (w wording) plannedSide(c propertyChange) string {
 	case c.planned == propertySame && c.was.IsNull():
 		return "is not set"
 	case c.planned == propertySame:
-		return "stays " + w.braced(c.was)
+		return "stays " + w.shown(c.was)
 	}
-	return "becomes " + w.braced(c.expected)
+	return "becomes " + w.shown(c.expected)
 }
 
 func (w wording) actualSide(c propertyChange) string {
-	if c.is.IsNull() {
+	is := w.shown(c.is)
+	switch {
+	case c.is.IsNull():
 		return "is not set"
+	case c.planned == propertySame && is == w.shown(c.was), c.planned != propertySame && is == w.shown(c.expected):
+		return "is another " + is // they differ in what is not shown
 	}
-	return "is " + w.braced(c.is)
+	return "is " + is
+}
+
+// shown returns a value for people.
+func (w wording) shown(v property.Value) string {
+	if w.showSecrets {
+		v = v.StripSecrets()
+	}
+	return v.String()
 }
