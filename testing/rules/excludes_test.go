@@ -71,7 +71,9 @@ func TestExcludedResourcesStayAsTheyAreOrAbsent(t *testing.T) {
 func TestAnExcludedResourceThatGoesAlongIsNamed(t *testing.T) {
 	k := newKit(t)
 	p := func(v int) source.Func {
-		return program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"immutable": v}, deleteFirst(true)))) })
+		return program(func(s *script) {
+			s.thing("b", nil, from("immutableOf", s.thing("a", in{"immutable": v}, deleteFirst(true))))
+		})
 	}
 	k.up(p(1))
 	k.options.Targeting.Excludes = set(t, "b*")
