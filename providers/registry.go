@@ -278,9 +278,8 @@ func (r *Registry) beginConfiguring(i *instance, c configuration) {
 		r.configuring = append(r.configuring, i)
 		r.workers.Go(func() {
 			defer i.end()
-			err := errExited // unless configure returns
-			defer func() { i.configured.Decide(struct{}{}, err) }()
-			err = r.configure(i, c)
+			defer i.configured.Fail(errExited) // if configure does not return
+			i.configured.Decide(struct{}{}, r.configure(i, c))
 		})
 	}
 }
@@ -454,7 +453,10 @@ func (r *Registry) StartAhead(specs ...Spec) {
 		if !r.closed {
 			started := await.NewPromise[*instance]()
 			r.ahead[key] = append(r.ahead[key], started)
-			r.workers.Go(func() { started.Decide(r.launch(r.run, spec)) })
+			r.workers.Go(func() {
+				defer started.Fail(errExited) // if launch does not return
+				started.Decide(r.launch(r.run, spec))
+			})
 		}
 		r.mu.Unlock()
 	}

@@ -3,6 +3,7 @@ package providers_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -92,5 +93,17 @@ func TestWhoNeedsWhatDidNotStartAheadGetsTheError(t *testing.T) {
 		_, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Name: "main", Type: providerType})
 		require.ErrorIs(t, err, host.fail)
 		require.EqualValues(t, 2, host.started.Load())
+	})
+}
+
+func TestAStartAheadThatEndsItsGoroutineIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRegistry(t, providers.HostFunc(func(context.Context, providers.Spec) (providers.Provider, error) {
+			runtime.Goexit()
+			panic("not reached")
+		}), providers.RegistryOptions{})
+		r.StartAhead(providers.Spec{Package: "simple"})
+		_, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Name: "main", Type: providerType})
+		require.ErrorContains(t, err, "runtime.Goexit")
 	})
 }

@@ -127,8 +127,8 @@ func (cl *closures) decide(c *closure.Root) (stages.Built, error) {
 	}
 	cl.plans.MarkClosureUncertain(d, all)
 	for _, m := range all {
-		if res := cl.rooms.Base.Resources[m.ID]; cl.rooms.Targeting.Excludes.Matches(res.URN) && !res.Delete {
-			cl.control.Warn(res.URN, "it is excluded, but goes along with %s, which is deleted before it is replaced", d.URN)
+		if u := m.Res.URN; cl.rooms.Targeting.Excludes.Matches(u) && !m.Res.Delete {
+			cl.control.Warn(u, "it is excluded, but goes along with %s, which is deleted before it is replaced", d.URN)
 		}
 	}
 	for _, m := range slices.Backward(all) {

@@ -71,9 +71,14 @@ func TestWhatEndsItsGoroutineIsAnError(t *testing.T) {
 		spoil   func(f *providertest.Fake)
 		perform operation
 		program source.Func
+		rest    bool // a refresh runs the program, which declares nothing
 		text    string
 	}{
 		"program": {perform: sluice.Update, program: func(context.Context, stages.Monitor) error { runtime.Goexit(); return nil }, text: "runtime.Goexit"},
+		"Load": {
+			spoil:   func(*providertest.Fake) { runtime.Goexit() },
+			perform: sluice.Update, program: program(one(in{"size": 2})), text: "runtime.Goexit",
+		},
 		"Configure": {
 			spoil: func(f *providertest.Fake) {
 				f.OnConfigure = func(context.Context, providers.ConfigureRequest) error { runtime.Goexit(); return nil }
@@ -89,6 +94,15 @@ func TestWhatEndsItsGoroutineIsAnError(t *testing.T) {
 			},
 			perform: sluice.Refresh, text: string(urnOf("a")),
 		},
+		"Read of what the program does not declare": {
+			spoil: func(f *providertest.Fake) {
+				f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
+					runtime.Goexit()
+					panic("not reached")
+				}
+			},
+			perform: sluice.Refresh, program: program(func(*script) {}), rest: true, text: string(urnOf("a")),
+		},
 		"Read that panics": {
 			spoil: func(f *providertest.Fake) {
 				f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) { panic("oops") }
@@ -102,6 +116,7 @@ func TestWhatEndsItsGoroutineIsAnError(t *testing.T) {
 				k.up(program(one(in{"size": 1})))
 				before := k.state.Snapshot()
 				k.fake = test.spoil
+				k.options.RunProgram = test.rest
 				r := k.try(test.perform, test.program)
 				require.ErrorContains(t, r.err, test.text)
 				require.NotContains(t, r.err.Error(), "goroutine ", "the stack is for a bug report")

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sourcegraph/conc/panics"
-
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -244,8 +242,9 @@ const DeniedText = "Default provider for '%v' disabled. '%v' must use an explici
 
 // Read calls Read of a provider outside the pipeline, and returns a panic of one in process as an error.
 func Read(ctx context.Context, p providers.Provider, req providers.ReadRequest) (res providers.ReadResponse, err error) {
-	if p := panics.Try(func() { res, err = p.Read(ctx, req) }); p != nil {
-		return res, &pipeline.PanicError{Value: p.Value, Stack: p.Stack}
-	}
+	pipeline.Attempt(func() (failed error) {
+		res, failed = p.Read(ctx, req)
+		return failed
+	}, func(failed error) { err = failed })
 	return res, err
 }

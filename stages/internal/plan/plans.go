@@ -223,14 +223,15 @@ func (p *Plans) markUncertain(d stages.Diffed) {
 	if !p.dependsOnUnknown(d) {
 		return
 	}
-	names := []urn.URN{d.URN}
+	p.doubt(d.URN)
 	if d.Old != nil {
-		names = append(names, d.Old.URN)
+		p.doubt(d.Old.URN)
 	}
-	for _, u := range names {
-		if !p.certain[u] {
-			p.uncertain[u] = true
-		}
+}
+
+func (p *Plans) doubt(u urn.URN) {
+	if !p.certain[u] {
+		p.uncertain[u] = true
 	}
 }
 
@@ -239,13 +240,13 @@ func (p *Plans) markUncertain(d stages.Diffed) {
 func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Member) {
 	unknown := p.dependsOnUnknown(root)
 	for _, m := range members {
-		switch u := m.Res.URN; {
-		case !unknown:
-			p.certain[u] = true
-			delete(p.uncertain, u)
-		case !p.certain[u]:
-			p.uncertain[u] = true
+		u := m.Res.URN
+		if unknown {
+			p.doubt(u)
+			continue
 		}
+		p.certain[u] = true
+		delete(p.uncertain, u)
 	}
 }
 

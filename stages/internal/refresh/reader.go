@@ -3,8 +3,10 @@ package refresh
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -148,20 +150,39 @@ func (r *Reader) RefreshRest(ctx context.Context) error {
 		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
 	}
 	r.Reporter.Expect(steps...)
-	p := pool.New().WithErrors().WithMaxGoroutines(r.Access.ReadWorkers())
-	for _, s := range steps {
-		p.Go(func() error {
-			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, record: true, keepsUncompared: true}); !f.ok {
-				return ErrFailed
-			}
-			return nil
+	errs := r.each(steps, func(_ int, s *stages.Decision) error {
+		if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, record: true, keepsUncompared: true}); !f.ok {
+			return ErrFailed
+		}
+		return nil
+	})
+	if errors.Join(errs...) == nil {
+		return nil
+	}
+	r.Control.Halt()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, ErrFailed) { // not an error of a resource
+			return fmt.Errorf("refreshing what the program does not declare: %w", err)
+		}
+	}
+	return &stages.ReportedError{Err: errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
+}
+
+// each calls f for all steps at once, as far as reads are, and returns the errors in the order of the steps. A call that does not return is an error, too.
+func (r *Reader) each(steps []*stages.Decision, f func(i int, s *stages.Decision) error) []error {
+	errs := make([]error, len(steps))
+	p := pool.New().WithMaxGoroutines(r.Access.ReadWorkers())
+	for i, s := range steps {
+		p.Go(func() {
+			pipeline.Attempt(func() error { return f(i, s) }, func(err error) {
+				if err != nil {
+					errs[i] = fmt.Errorf("%s: %w", s.URN, err)
+				}
+			})
 		})
 	}
-	if err := p.Wait(); err != nil {
-		r.Control.Halt()
-		return &stages.ReportedError{Err: errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
-	}
-	return nil
+	p.Wait()
+	return errs
 }
 
 // refreshOne reads one state. If the whole operation is a refresh, it is counted and reported by its result.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
@@ -15,7 +14,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
-	"github.com/sourcegraph/conc/pool"
 )
 
 // Refresher reads all recorded states before the program starts.
@@ -64,23 +62,16 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 		return unchanged, nil
 	}
 	r.Reporter.Expect(steps...)
-	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
-	p := pool.New().WithMaxGoroutines(r.Reader.Access.ReadWorkers())
-	for i, s := range steps {
-		p.Go(func() {
-			pipeline.Attempt(func() error {
-				found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
-				return r.recordProgress(s, found[i])
-			}, func(err error) {
-				if err != nil {
-					unrecorded[i] = fmt.Errorf("%s: %w", s.URN, err)
-				}
-			})
-		})
-	}
-	p.Wait()
-	if err := errors.Join(unrecorded...); err != nil {
-		return unchanged, fmt.Errorf("recording what was read: %w", err)
+	found := make([]found, len(steps))
+	errs := r.Reader.each(steps, func(i int, s *stages.Decision) error {
+		found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
+		if err := r.recordProgress(s, found[i]); err != nil {
+			return fmt.Errorf("recording what was read: %w", err)
+		}
+		return nil
+	})
+	if err := errors.Join(errs...); err != nil {
+		return unchanged, err
 	}
 	return r.rebuild(ctx, steps, found)
 }

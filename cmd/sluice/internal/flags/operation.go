@@ -75,6 +75,7 @@ func (o *Operation) CheckProgram() error {
 // Check refuses contradictory flags.
 func (o *Operation) Check() error {
 	checks := []func() error{
+		o.Stack.Check,
 		o.Settings.Check,
 		func() error { return o.Plan.Check(o.Confirmation.SkipPreview) },
 		func() error { _, err := o.Targeting.Compile(); return err },

@@ -79,7 +79,8 @@ func FromEnvironment(flags *pflag.FlagSet, lookup func(name string) (string, boo
 				value = strconv.FormatBool(terminal.IsTrue(value))
 			}
 			if err := f.Value.Set(value); err != nil {
-				if own := "SLUICE_" + strings.TrimPrefix(name, "PULUMI_"); isSet(lookup, own) {
+				own := "SLUICE_" + strings.TrimPrefix(name, "PULUMI_")
+				if _, set := lookup(own); set {
 					name = own // which takes precedence
 				}
 				fault = InvalidValue("the environment variable "+name, f, value, err)
@@ -88,9 +89,4 @@ func FromEnvironment(flags *pflag.FlagSet, lookup func(name string) (string, boo
 		}
 	})
 	return fault
-}
-
-func isSet(lookup func(name string) (string, bool), name string) bool {
-	_, set := lookup(name)
-	return set
 }

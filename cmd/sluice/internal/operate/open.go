@@ -49,9 +49,6 @@ func prepared(open *session.Opener, f *flags.Operation) (*session.Opener, error)
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	if err := f.Stack.Check(); err != nil {
-		return nil, err
-	}
 	if _, err := analyzeLimit(open.Terminal); err != nil {
 		return nil, err
 	}
