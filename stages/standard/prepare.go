@@ -84,11 +84,11 @@ func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op s
 	if resolve == nil {
 		resolve = func(state.Pending) stages.CreateResolution { return stages.CreateResolution{} }
 	}
-	is := recovery.Answer{CreateResolution: resolve(op)}
+	is := recovery.Answer{Resolution: resolve(op)}
 	switch {
-	case is.ID != "":
+	case is.Resolution.ID != "":
 		is.Why = "its ID was given"
-	case is.Clear:
+	case is.Resolution.Clear:
 		is.Why = "it was said to have made nothing"
 	}
 	return is
@@ -97,11 +97,11 @@ func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op s
 // answerOrFind looks for the objects of creates for which resolve has no resolution, or assumes that they have made nothing.
 func (d *draft) answerOrFind(resolve func(state.Pending) stages.CreateResolution, op state.Pending) recovery.Answer {
 	is := d.answer(resolve, op)
-	if is.ID != "" {
+	if is.Resolution.ID != "" {
 		return is
 	}
 	found := d.recoverer().FindCreated(op)
-	if is.Clear && !found.Clear && found.ID == "" {
+	if is.Resolution.Clear && !found.Resolution.Clear && found.Resolution.ID == "" {
 		return is
 	}
 	return found

@@ -309,11 +309,11 @@ func newBuilder(
 // exist as far as that is known without the program. It is called once, after all checks that can refuse the operation.
 func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 	now := r.asRecorded()
-	if p.Reads == ReadMarked && !slices.ContainsFunc(now.Resources, asksToBeRead) {
+	if p.Reads == ReadMarked && !slices.ContainsFunc(now.Snapshot.Resources, asksToBeRead) {
 		p.Reads = ReadNothing
 	}
 	var err error
-	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, state.Pending.IsInterruptedCreate) {
+	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Snapshot.Pending, state.Pending.IsInterruptedCreate) {
 		now, err = r.bringUpToDate(ctx, p)
 		r.writers.Base.Open(now)
 	} else {

@@ -177,26 +177,26 @@ func (sc *Scheduler) skip(c *step.Chain, a step.Assignment) {
 // resume records the end of an assignment.
 func (sc *Scheduler) resume(rep step.Report, x pipeline.Exchange[step.Assignment, stages.Executed]) error {
 	sc.busy--
-	c := rep.Chain
+	c := rep.Assignment.Chain
 	var deleted []stages.Deleted
-	if rep.Kind == step.ExecuteSteps {
-		delete(sc.jobs, rep.Task)
+	if rep.Assignment.Kind == step.ExecuteSteps {
+		delete(sc.jobs, rep.Assignment.Task)
 		deleted = sc.deletedBy(rep)
 		switch rep.End {
 		case step.TaskDone:
-			sc.ready.Finish(rep.Task)
+			sc.ready.Finish(rep.Assignment.Task)
 		case step.TaskFailed:
-			c.Fail(rep.Task, rep.Err)
-			sc.failed[rep.Task] = true
-			sc.lose(sc.ready.Fail(rep.Task))
+			c.Fail(rep.Assignment.Task, rep.Err)
+			sc.failed[rep.Assignment.Task] = true
+			sc.lose(sc.ready.Fail(rep.Assignment.Task))
 		case step.TaskNotBegun:
-			sc.ready.Fail(rep.Task) // the run is over, and so are the tasks that wait for this one
+			sc.ready.Fail(rep.Assignment.Task) // the run is over, and so are the tasks that wait for this one
 		}
 	} else if rep.Err != nil {
 		c.Err = rep.Err
 	}
 	if c.IsBatch() && len(deleted) > 0 {
-		if err := x.Emit(stages.Executed{Seq: c.Built.Seq, URN: deleted[0].URN, Steps: rep.Steps, Err: rep.Err, Deleted: deleted}); err != nil {
+		if err := x.Emit(stages.Executed{Seq: c.Built.Seq, URN: deleted[0].URN, Steps: rep.Assignment.Steps, Err: rep.Err, Deleted: deleted}); err != nil {
 			return err
 		}
 	} else {
@@ -211,7 +211,7 @@ func (sc *Scheduler) resume(rep step.Report, x pipeline.Exchange[step.Assignment
 // deletedBy returns the deletes of a finished task.
 func (sc *Scheduler) deletedBy(rep step.Report) []stages.Deleted {
 	var out []stages.Deleted
-	for _, d := range rep.Steps {
+	for _, d := range rep.Assignment.Steps {
 		if !stages.IsDelete(d) {
 			continue
 		}

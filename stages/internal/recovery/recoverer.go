@@ -32,15 +32,15 @@ type Recoverer struct {
 
 // Answer is the resolution of an interrupted create, with its reason.
 type Answer struct {
-	stages.CreateResolution
-	Why string
+	Resolution stages.CreateResolution
+	Why        string
 }
 
 // Resolved is the result of resolving interrupted creates.
 type Resolved struct {
-	*state.Snapshot                          // the recorded state now
-	Again           map[*state.Resource]bool // the pending resources that may be created again
-	Creates         []stages.Resolution      // one for each create
+	Snapshot *state.Snapshot          // the recorded state now
+	Again    map[*state.Resource]bool // the pending resources that may be created again
+	Creates  []stages.Resolution      // one for each create
 }
 
 // ResolveCreates resolves creates that an earlier run began and whose outcome is unknown (state.md 9.4 R-6). resolve returns the
@@ -60,14 +60,14 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 		answer := resolve(op)
 		is := stages.Resolution{Pending: op, Outcome: stages.Unresolved, Why: answer.Why}
 		switch {
-		case answer.ID != "":
+		case answer.Resolution.ID != "":
 			var res *state.Resource
-			is, res = r.adopt(is, answer.ID, i, made)
+			is, res = r.adopt(is, answer.Resolution.ID, i, made)
 			failed = failed || is.Outcome == stages.Unresolved
 			if res != nil {
 				made = append(made, res)
 			}
-		case answer.Clear:
+		case answer.Resolution.Clear:
 			is.Outcome = stages.NotCreated
 		}
 		out.Creates = append(out.Creates, is)
@@ -76,7 +76,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 			continue
 		}
 		snapshot.Pending = append(snapshot.Pending, op)
-		out.Again[op.Resource] = answer.Again
+		out.Again[op.Resource] = answer.Resolution.Again
 	}
 	if len(made) > 0 && err == nil {
 		err = r.rebase(ctx, &snapshot, made)
@@ -205,7 +205,7 @@ func (r *Recoverer) FindCreated(op state.Pending) Answer {
 				"has been recorded since, with the ID %s: import it under another name, or delete it", found, old.ID)
 			return unknown("there is an object with the ID %s, but the one with the ID %s has been recorded as the resource since", found, old.ID)
 		case found != "" && n.madeUp:
-			return Answer{CreateResolution: stages.CreateResolution{ID: found}, Why: "the object has the name that was made up for it"}
+			return Answer{Resolution: stages.CreateResolution{ID: found}, Why: "the object has the name that was made up for it"}
 		case found != "":
 			text := fmt.Sprintf("There is an object with the ID %s. It is not known whether this create made it, because its name was not generated; "+
 				"if so, adopt it", found)
@@ -322,7 +322,7 @@ func isAdoptable(op state.Pending, old *state.Resource, id string, recorded []*s
 }
 
 func absent(format string, args ...any) Answer {
-	return Answer{CreateResolution: stages.CreateResolution{Clear: true}, Why: fmt.Sprintf(format, args...)}
+	return Answer{Resolution: stages.CreateResolution{Clear: true}, Why: fmt.Sprintf(format, args...)}
 }
 
 func unknown(format string, args ...any) Answer { return Answer{Why: fmt.Sprintf(format, args...)} }

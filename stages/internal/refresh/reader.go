@@ -246,7 +246,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 // readNow reads a recorded object and returns its state and the kind of the change (steps.md 7.6). If it fails after the object has
 // been read, it returns the state with the error.
 func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
-	old := s.Old
+	old := s.Decision.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Rooms.Decisions.IsDeletedByClosure(old) {
 		return old, how.opWithoutRead, diff, nil
 	}
@@ -274,7 +274,7 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 		return step.MarkSecrets(r.Control, now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The displayed diff goes from the recorded state to the present one.
-	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
+	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.Decision.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
 		return step.MarkSecrets(r.Control, now), "", diff, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
@@ -293,16 +293,16 @@ func (r *Reader) refresher(ctx context.Context, s *stages.Decision, old *state.R
 
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
 func (r *Reader) callRead(p providers.Provider, s *step.InProgress) (providers.ReadResponse, []string, error) {
-	old := s.Old
+	old := s.Decision.Old
 	res, err := access.Read(r.Control.Operations, p, providers.ReadRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
+		URN: s.Decision.URN, Name: s.Decision.URN.Name(), Type: s.Decision.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
 		Timeout: old.CustomTimeouts.Value().Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 	})
 	var partial *providers.InitError
 	if !errors.As(err, &partial) {
 		return res, nil, err
 	}
-	r.Control.Warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
+	r.Control.Warn(s.Decision.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
 	return providers.ReadResponse{
 		ID: partial.ID, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
 		RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
@@ -319,7 +319,7 @@ func (r *Reader) refreshViews(s *step.InProgress, f found, record bool) (found, 
 	}
 	if f.known && f.now == nil {
 		for i, old := range r.Rooms.ViewsOf(s.Decision) {
-			d := s.ForView(stages.OpDelete)
+			d := s.Decision.ForView(stages.OpDelete)
 			d.Op, d.Old, d.URN, d.Type, d.Sub = stages.OpRefresh, old, old.URN, old.Type, len(steps)+i+1
 			r.Reporter.Begin(d)
 			errs = append(errs, r.refreshView(&step.InProgress{Decision: d}, record))
@@ -346,7 +346,7 @@ func (r *Reader) refreshView(s *step.InProgress, record bool) error {
 	}
 	info := s.Shown()
 	if r.Rooms.Mode == stages.ModeRefresh {
-		info.Op = s.View.Op
+		info.Op = s.Decision.View.Op
 	}
 	r.Reporter.EndFound(s.Decision, info)
 	return nil

@@ -28,7 +28,7 @@ type Refresher struct {
 
 // Refreshed is the result of a refresh.
 type Refreshed struct {
-	*state.Snapshot
+	Snapshot *state.Snapshot
 	// Read has the URNs whose states were selected, and whether all copies of each could be read.
 	Read map[urn.URN]bool
 	// Vanished are those URNs whose object does not exist any more.
@@ -193,7 +193,7 @@ func (r *Refresher) recordedAs(op state.Pending) urn.URN {
 // resolutions returns how the results of the reads resolve the interrupted operations other than creates.
 func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 	there := map[urn.URN]*state.Resource{} // a live copy, if there is one
-	for _, res := range found.Resources {
+	for _, res := range found.Snapshot.Resources {
 		if known := there[res.URN]; known == nil || known.Delete {
 			there[res.URN] = res
 		}

@@ -56,7 +56,7 @@ func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool
 	type frame struct {
 		id   graph.ID
 		next int
-		openness
+		is   openness
 	}
 	epoch := an.names.claimEpoch()
 	stack := []frame{{id: id}}
@@ -67,16 +67,16 @@ func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool
 		if f.next == len(deps) {
 			switch {
 			case f.id == id:
-			case f.openness == settled:
+			case f.is == settled:
 				an.noOpenAncestor[f.id].Store(always)
-			case f.openness == unclaimed:
+			case f.is == unclaimed:
 				an.noOpenAncestor[f.id].Store(epoch)
 			}
-			above := f.openness
+			above := f.is
 			stack = stack[:len(stack)-1]
 			if len(stack) > 0 {
 				top := &stack[len(stack)-1]
-				top.openness = max(top.openness, above)
+				top.is = max(top.is, above)
 			}
 			continue
 		}
@@ -86,16 +86,16 @@ func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool
 		switch {
 		case e.Kind&ClosureKinds == 0 || mark == always:
 		case mark == epoch:
-			f.openness = max(f.openness, unclaimed)
+			f.is = max(f.is, unclaimed)
 		case visited[e.ID]:
-			f.openness = undecided
+			f.is = undecided
 		default:
 			claimant, o := an.about(e.ID)
 			if o == undecided && claimant < seq {
 				return claimant, true
 			}
 			visited[e.ID] = true
-			stack = append(stack, frame{id: e.ID, openness: o})
+			stack = append(stack, frame{id: e.ID, is: o})
 		}
 	}
 	return 0, false

@@ -27,7 +27,7 @@ func newInterruptedCreates() (*InterruptedCreates, *InterruptedCreatesWriter) {
 
 // open finds the interrupted creates among pending operations.
 func (d *InterruptedCreates) open(was Recorded, b *Base) {
-	for _, op := range was.Pending {
+	for _, op := range was.Snapshot.Pending {
 		if !op.IsInterruptedCreate() {
 			continue
 		}

@@ -28,8 +28,8 @@ type Progress struct {
 }
 
 type awaitedMilestone struct {
-	seq int
-	milestone
+	seq       int
+	milestone milestone
 }
 
 func newProgress() *Progress { return &Progress{awaited: map[awaitedMilestone]*await.Event{}} }

@@ -48,7 +48,7 @@ type Rooms struct {
 
 // Recorded is the recorded state from which the base is made.
 type Recorded struct {
-	*state.Snapshot
+	Snapshot *state.Snapshot
 	// Vanished are the URNs whose objects a refresh did not find.
 	Vanished map[urn.URN]bool
 	// Again are the resources of pending creates that may be created again, whatever the pending create has made.
@@ -121,10 +121,10 @@ func (w *BaseWriter) Open(was Recorded) {
 		panic("rooms: the base is made once")
 	}
 	rooms.isOpen = true
-	rooms.Base, rooms.vanished = NewBase(was.Resources), was.Vanished
-	rooms.Base.Pending = was.Pending
+	rooms.Base, rooms.vanished = NewBase(was.Snapshot.Resources), was.Vanished
+	rooms.Base.Pending = was.Snapshot.Pending
 	rooms.Names.open(rooms.Base)
-	rooms.Ancestors = &Ancestors{base: rooms.Base, names: rooms.Names, progress: rooms.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
+	rooms.Ancestors = &Ancestors{base: rooms.Base, names: rooms.Names, progress: rooms.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Snapshot.Resources))}
 	rooms.Decisions.base = rooms.Base
 	w.results.addViews(rooms.Base.Resources)
 	rooms.InterruptedCreates.open(was, rooms.Base)

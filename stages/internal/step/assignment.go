@@ -64,9 +64,9 @@ func (a Assignment) String() string {
 
 // Report has the end of an assignment.
 type Report struct {
-	Assignment
-	End taskEnd
-	Err error // of a failure
+	Assignment Assignment
+	End        taskEnd
+	Err        error // of a failure
 }
 
 type taskEnd uint8

@@ -57,7 +57,7 @@ func assemble(c *control.Control, b *rooms.Rooms, w rooms.StepWriters, a *access
 
 // InProgress is one decision while it is being executed, by one goroutine.
 type InProgress struct {
-	*stages.Decision
+	Decision    *stages.Decision
 	Publication *publication    // takes in the views that the provider of the step publishes
 	begun       *state.Resource // the pending record
 	Made        *state.Resource // the state that the step has produced
@@ -69,7 +69,7 @@ type InProgress struct {
 
 // Shown returns the step as events report it.
 func (s *InProgress) Shown() stages.StepInfo {
-	info := s.StepInfo
+	info := s.Decision.StepInfo
 	if s.Made != nil {
 		info.New = s.Made
 	}
@@ -105,6 +105,7 @@ func (ex *Executor) ExecuteStep(d *stages.Decision) (ended, error) {
 
 // endStep keeps and records the result of a step, and executes the view steps that were published meanwhile.
 func (ex *Executor) endStep(s *InProgress, a applied) error {
+	d := s.Decision
 	a.Change.Begun = s.begun
 	var returned property.Map
 	if a.Final != nil {
@@ -115,12 +116,12 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 			a.Change.Remove = append(a.Change.Remove, ex.rooms.Awaiting(a.Final.URN)...)
 		}
 		s.Made = a.Final
-		ex.Reporter.Keep(s.Decision, a.Final)
+		ex.Reporter.Keep(d, a.Final)
 	}
-	if s.Kind == stages.Uncreated {
-		ex.Reporter.open(s.Decision)
+	if d.Kind == stages.Uncreated {
+		ex.Reporter.open(d)
 	}
-	early := stages.Removes(s.Op) && s.View == nil
+	early := stages.Removes(d.Op) && d.View == nil
 	if early {
 		// Views are removed before the resource that they belong to.
 		if err := ex.executeViews(s, a); err != nil && a.Err == nil {
@@ -128,21 +129,21 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 		}
 	}
 	if err := ex.Reporter.end(s, a); err != nil {
-		return ex.control.Broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
+		return ex.control.Broken(d, fmt.Errorf("recording the end of %s of %s: %w", d.Op, d.URN, err))
 	}
 	if a.Err != nil {
-		ex.Reporter.EndFailed(s.Decision, s.Made, s.Shown(), a)
+		ex.Reporter.EndFailed(d, s.Made, s.Shown(), a)
 	} else {
-		ex.Reporter.settle(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
+		ex.Reporter.settle(d, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
 		ex.caller.after(s, a.Final, returned)
 		ex.Reporter.reportDone(s)
 	}
-	if !early && s.View == nil {
+	if !early && d.View == nil {
 		if err := ex.executeViews(s, a); err != nil && a.Err == nil {
 			return err
 		}
 	}
-	if s.Answers && (a.Err == nil || s.IsRead() && s.Made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
+	if d.Answers && (a.Err == nil || d.IsRead() && s.Made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
 		s.ended.reply = replyTo(s)
 	}
 	return a.Err
@@ -150,14 +151,15 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 
 // attempt runs the hooks before a step and the step itself.
 func (ex *Executor) attempt(s *InProgress) applied {
-	if s.View != nil {
+	d := s.Decision
+	if d.View != nil {
 		return ex.Views.Apply(s)
 	}
-	if err := ex.caller.before(s.Decision); err != nil {
+	if err := ex.caller.before(d); err != nil {
 		return Failed(err)
 	}
-	if s.Op != stages.OpSame && s.Op != stages.OpReplace {
-		s.Publication = ex.Views.PublicationFor(s.Decision, false)
+	if d.Op != stages.OpSame && d.Op != stages.OpReplace {
+		s.Publication = ex.Views.PublicationFor(d, false)
 	}
 	return ex.performer.apply(s)
 }
@@ -165,19 +167,20 @@ func (ex *Executor) attempt(s *InProgress) applied {
 // executeViews executes the view steps that were published during a step, and returns the errors of those that failed. If the
 // resource is removed its views are too, even if the provider has not published that.
 func (ex *Executor) executeViews(s *InProgress, a applied) error {
+	d := s.Decision
 	var errs []error
 	published := s.Publication.Close()
 	for _, v := range published {
-		v.orphaned = a.Final == nil && !stages.Removes(s.Op) && (s.Op != stages.OpUpdate || s.Old.URN != s.URN)
+		v.orphaned = a.Final == nil && !stages.Removes(d.Op) && (d.Op != stages.OpUpdate || d.Old.URN != d.URN)
 		if err := ex.endStep(v, ex.Views.Apply(v)); err != nil {
-			errs = append(errs, fmt.Errorf("view %s: %w", v.URN, err))
+			errs = append(errs, fmt.Errorf("view %s: %w", v.Decision.URN, err))
 		}
 	}
-	if a.Err != nil || len(errs) > 0 || !stages.Removes(s.Op) {
+	if a.Err != nil || len(errs) > 0 || !stages.Removes(d.Op) {
 		return errors.Join(errs...)
 	}
-	for i, old := range ex.rooms.ViewsOf(s.Decision) {
-		v := s.ForView(stages.OpDelete)
+	for i, old := range ex.rooms.ViewsOf(d) {
+		v := d.ForView(stages.OpDelete)
 		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
 		if _, err := ex.ExecuteStep(v); err != nil {
 			errs = append(errs, err)
@@ -188,10 +191,11 @@ func (ex *Executor) executeViews(s *InProgress, a applied) error {
 
 // replyTo builds the answer of a step (steps.md 3.19).
 func replyTo(s *InProgress) *stages.RegisterReply {
-	if s.Kind == stages.Uncreated {
-		return &stages.RegisterReply{URN: s.URN, Outputs: s.New.Outputs, Unknown: true}
+	d := s.Decision
+	if d.Kind == stages.Uncreated {
+		return &stages.RegisterReply{URN: d.URN, Outputs: d.New.Outputs, Unknown: true}
 	}
-	return &stages.RegisterReply{URN: s.URN, ID: s.Made.ID, Outputs: s.Made.Outputs}
+	return &stages.RegisterReply{URN: d.URN, ID: s.Made.ID, Outputs: s.Made.Outputs}
 }
 
 // Execute executes an assignment. Its error is one of Bail, or that of a panic: the run must stop.

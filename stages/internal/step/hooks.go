@@ -68,7 +68,7 @@ func hookError(kind, name string, err error) error {
 // runAfterHooks runs the hooks after a step: their errors fail the run and not the step.
 func (c *caller) runAfterHooks(kind string, s *InProgress, of *state.Resource, in stages.HookInput) {
 	if err := c.runHooks(kind, of, in); err != nil {
-		c.control.Fail(s.Seq, of.URN, 0, err)
+		c.control.Fail(s.Decision.Seq, of.URN, 0, err)
 		if !c.keepGoing {
 			s.ended.stopped = true
 			c.control.Halt()
@@ -133,7 +133,7 @@ func (c *caller) askErrorHooks(names []string, in stages.HookInput) (again bool,
 
 // callCreate runs the hooks around a Create and the call itself.
 func (c *caller) callCreate(p providers.Provider, s *InProgress, req providers.CreateRequest) (res providers.CreateResponse, err error) {
-	err = c.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
+	err = c.retrying("create", s.Decision.New, hookInput(s.Decision, s.Decision.New), func() error {
 		res, err = p.Create(c.control.Operations, req)
 		if !req.Preview {
 			err = identified(req.URN, res, err)
@@ -168,7 +168,7 @@ func identified(u urn.URN, res providers.CreateResponse, err error) error {
 }
 
 func (c *caller) callUpdate(p providers.Provider, s *InProgress, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
-	err = c.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
+	err = c.retrying("update", s.Decision.New, hookInput(s.Decision, s.Decision.New), func() error {
 		res, err = p.Update(c.control.Operations, req)
 		return err
 	})
@@ -176,7 +176,7 @@ func (c *caller) callUpdate(p providers.Provider, s *InProgress, req providers.U
 }
 
 func (c *caller) callDelete(p providers.Provider, s *InProgress, req providers.DeleteRequest) error {
-	return c.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(c.control.Operations, req) })
+	return c.retrying("delete", s.Decision.Old, hookInput(s.Decision, s.Decision.Old), func() error { return p.Delete(c.control.Operations, req) })
 }
 
 // before runs the hooks that precede a step; an error stops the step before anything is done.
@@ -195,9 +195,10 @@ func (c *caller) before(s *stages.Decision) error {
 // after runs the hooks that follow a step, before outputs are made secret: hooks get them as the provider has returned them
 // (steps.md 9.2). Those of components run when the component registers its outputs.
 func (c *caller) after(s *InProgress, final *state.Resource, outputs property.Map) {
+	d := s.Decision
 	switch {
-	case s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced:
-		c.runAfterHooks(afterDelete, s, s.Old, hookInput(s.Decision, s.Old))
+	case d.Op == stages.OpDelete || d.Op == stages.OpDeleteReplaced:
+		c.runAfterHooks(afterDelete, s, d.Old, hookInput(d, d.Old))
 	case final == nil || !final.Custom:
 	default:
 		c.afterMade(s, final, outputs)
@@ -207,7 +208,7 @@ func (c *caller) after(s *InProgress, final *state.Resource, outputs property.Ma
 // afterMade runs the hooks that follow a create or an update with these outputs.
 func (c *caller) afterMade(s *InProgress, final *state.Resource, outputs property.Map) {
 	kind := ""
-	switch s.Op {
+	switch s.Decision.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:
 		kind = afterCreate
 	case stages.OpUpdate:

@@ -27,7 +27,8 @@ type performer struct {
 
 // apply executes a step and returns its result (steps.md 8.1).
 func (pf *performer) apply(s *InProgress) applied {
-	switch s.Op {
+	d := s.Decision
+	switch d.Op {
 	case stages.OpSame:
 		return pf.applySame(s)
 	case stages.OpCreate, stages.OpCreateReplacement:
@@ -39,48 +40,50 @@ func (pf *performer) apply(s *InProgress) applied {
 	case stages.OpRead, stages.OpReadReplacement:
 		return pf.applyRead(s)
 	case stages.OpRemovePendingReplace:
-		return applied{Change: state.Change{Remove: pf.rooms.Present(s.Old)}}
+		return applied{Change: state.Change{Remove: pf.rooms.Present(d.Old)}}
 	case stages.OpImport, stages.OpImportReplacement:
 		return pf.applyImport(s)
 	case stages.OpReplace:
 		return applied{Unrecorded: true}
 	}
-	return Failed(fmt.Errorf("there is no step %q", s.Op))
+	return Failed(fmt.Errorf("there is no step %q", d.Op))
 }
 
 // Failed returns the result of a step that has failed.
 func Failed(err error) applied { return applied{Err: err, status: classify(err)} }
 
 func (pf *performer) applySame(s *InProgress) applied {
+	d := s.Decision
 	switch {
-	case s.Kind == stages.Uncreated:
+	case d.Kind == stages.Uncreated:
 		return applied{Unrecorded: true}
-	case s.IsKept():
-		return applied{Final: s.Old, Unrecorded: true}
+	case d.IsKept():
+		return applied{Final: d.Old, Unrecorded: true}
 	}
-	final := s.New.Clone()
-	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
+	final := d.New.Clone()
+	final.ID, final.Outputs = d.Old.ID, d.Old.Outputs
 	if final.Type.IsProvider() {
-		if err := pf.access.Registry.Same(pf.control.Operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
+		if err := pf.access.Registry.Same(pf.control.Operations, urn.ProviderRef{URN: d.URN, ID: d.Old.ID}, d.Old.Inputs); err != nil {
 			return Failed(err)
 		}
 	}
-	return applied{Final: final, Change: state.Change{Remove: pf.rooms.Present(s.Old), Elide: !state.MustWrite(s.Old, final)}}
+	return applied{Final: final, Change: state.Change{Remove: pf.rooms.Present(d.Old), Elide: !state.MustWrite(d.Old, final)}}
 }
 
 func (pf *performer) applyCreate(s *InProgress) applied {
-	final := s.New.Clone()
+	d := s.Decision
+	final := d.New.Clone()
 	p, err := pf.access.ProviderOfState(final)
 	if err != nil {
 		return Failed(err)
 	}
 	a := applied{Final: final}
 	switch {
-	case s.Kind == stages.NotCalled:
+	case d.Kind == stages.NotCalled:
 		final.Outputs = final.Inputs
 	case p != nil:
 		req := providers.CreateRequest{
-			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Value().Create, Preview: pf.control.DryRun(),
+			URN: d.URN, Name: d.URN.Name(), Type: d.Type, Properties: d.New.Inputs, Timeout: d.New.CustomTimeouts.Value().Create, Preview: pf.control.DryRun(),
 			Status: s.Publication,
 		}
 		res, err := pf.caller.callCreate(p, s, req)
@@ -98,16 +101,17 @@ func (pf *performer) applyCreate(s *InProgress) applied {
 	}
 	now := pf.control.Now().UTC()
 	final.Created, final.Modified = now, now
-	if s.Op == stages.OpCreateReplacement {
-		pf.rooms.Supersede(s.Old, s.New, &a.Change)
+	if d.Op == stages.OpCreateReplacement {
+		pf.rooms.Supersede(d.Old, d.New, &a.Change)
 	}
 	return a
 }
 
 func (pf *performer) applyUpdate(s *InProgress) applied {
-	final := s.New.Clone()
-	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
-	a := applied{Final: final, Change: state.Change{Remove: pf.rooms.Present(s.Old)}}
+	d := s.Decision
+	final := d.New.Clone()
+	final.ID, final.Outputs = d.Old.ID, d.Old.Outputs
+	a := applied{Final: final, Change: state.Change{Remove: pf.rooms.Present(d.Old)}}
 	p, err := pf.access.ProviderOfState(final)
 	if err != nil {
 		return Failed(err)
@@ -116,8 +120,8 @@ func (pf *performer) applyUpdate(s *InProgress) applied {
 		return a
 	}
 	req := providers.UpdateRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs,
-		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Value().Update, IgnoreChanges: s.New.IgnoreChanges, Preview: pf.control.DryRun(),
+		URN: d.URN, Name: d.URN.Name(), Type: d.Type, ID: d.Old.ID, OldInputs: d.Old.Inputs, OldOutputs: d.Old.Outputs,
+		NewInputs: d.New.Inputs, Timeout: d.New.CustomTimeouts.Value().Update, IgnoreChanges: d.New.IgnoreChanges, Preview: pf.control.DryRun(),
 		OldViews: s.Publication.OldViews(), Status: s.Publication,
 	}
 	res, err := pf.caller.callUpdate(p, s, req)
@@ -126,7 +130,7 @@ func (pf *performer) applyUpdate(s *InProgress) applied {
 	case errors.As(err, &partial):
 		a.Err, a.status = err, providers.ViewPartialFailure
 		// The old inputs stay, so that the next run sees a difference (steps.md 9.3).
-		final.Inputs, final.Outputs, final.InitErrors = s.Old.Inputs, partial.Properties, partial.Reasons
+		final.Inputs, final.Outputs, final.InitErrors = d.Old.Inputs, partial.Properties, partial.Reasons
 		final.RefreshBeforeUpdate = partial.RefreshBeforeUpdate
 	case err != nil:
 		return Failed(err)
@@ -139,9 +143,10 @@ func (pf *performer) applyUpdate(s *InProgress) applied {
 
 // applyDelete is steps.md 5.4.
 func (pf *performer) applyDelete(s *InProgress) applied {
-	old := s.Old
+	d := s.Decision
+	old := d.Old
 	if reader, ok := pf.rooms.Names.ReaderOf(old); ok {
-		// The registration of the resource is reading it: the result is recorded first (steps.md ORD-3).
+		// The registration of the resource is reading it: the result is recorded first (steps.md ORD-3). No read waits for a step.
 		if err := pf.rooms.Progress.Await(pf.control.Admitted, reader, rooms.Reread); err != nil {
 			return Failed(err)
 		}
@@ -154,14 +159,14 @@ func (pf *performer) applyDelete(s *InProgress) applied {
 	if old.Custom && !(old.Type.IsProvider() && pf.control.DryRun()) {
 		var err error
 		// Also for an object that is retained without a call: a provider that cannot be started is an error now (steps.md 5.2).
-		if p, err = pf.access.ProviderAt(pf.control.Operations, old, s.Seq); err != nil {
+		if p, err = pf.access.ProviderAt(pf.control.Operations, old, d.Seq); err != nil {
 			return Failed(err)
 		}
 	}
-	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !pf.rooms.IgnoreProtect {
+	if (d.Op == stages.OpDelete || d.Op == stages.OpDiscard) && old.Protect && !pf.rooms.IgnoreProtect {
 		return Failed(&state.ProtectedError{URNs: []urn.URN{old.URN}, Refused: state.RefusedDelete})
 	}
-	if p != nil && !pf.control.DryRun() && !pf.skipsCall(s.Decision) {
+	if p != nil && !pf.control.DryRun() && !pf.skipsCall(d) {
 		err := pf.caller.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
 			Timeout: old.CustomTimeouts.Value().Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
@@ -174,7 +179,7 @@ func (pf *performer) applyDelete(s *InProgress) applied {
 	if now == nil {
 		return applied{}
 	}
-	if s.Kind == stages.DeletedFirst && now.Delete == old.Delete { // an import may have replaced it already
+	if d.Kind == stages.DeletedFirst && now.Delete == old.Delete { // an import may have replaced it already
 		waiting := now.Clone()
 		waiting.Delete, waiting.PendingReplacement = false, true
 		return applied{Change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
@@ -190,7 +195,8 @@ func (pf *performer) skipsCall(d *stages.Decision) bool {
 
 // applyRead is steps.md 4.1.
 func (pf *performer) applyRead(s *InProgress) applied {
-	final := s.New.Clone()
+	d := s.Decision
+	final := d.New.Clone()
 	a := applied{Final: final}
 	if final.ID != "" { // it is unknown in this preview
 		p, err := pf.access.ProviderFor(pf.control.Operations, final)
@@ -198,7 +204,7 @@ func (pf *performer) applyRead(s *InProgress) applied {
 			return Failed(err)
 		}
 		res, err := p.Read(pf.control.Operations, providers.ReadRequest{
-			URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
+			URN: d.URN, Name: d.URN.Name(), Type: d.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
 			Timeout: final.CustomTimeouts.Value().Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 		})
 		var partial *providers.InitError
@@ -214,13 +220,13 @@ func (pf *performer) applyRead(s *InProgress) applied {
 			final.ID, final.Outputs = cmp.Or(res.ID, final.ID), res.Properties
 		}
 	}
-	if s.Old != nil && !(property.EqualMaps(s.Old.Inputs, final.Inputs) && property.EqualMaps(s.Old.Outputs, final.Outputs)) {
+	if d.Old != nil && !(property.EqualMaps(d.Old.Inputs, final.Inputs) && property.EqualMaps(d.Old.Outputs, final.Outputs)) {
 		final.Modified = pf.control.Now().UTC()
 	}
-	if s.Op == stages.OpReadReplacement {
-		pf.rooms.Supersede(s.Old, s.New, &a.Change)
-	} else if s.Old != nil {
-		a.Change.Remove = pf.rooms.Present(s.Old)
+	if d.Op == stages.OpReadReplacement {
+		pf.rooms.Supersede(d.Old, d.New, &a.Change)
+	} else if d.Old != nil {
+		a.Change.Remove = pf.rooms.Present(d.Old)
 	}
 	return a
 }
@@ -243,12 +249,13 @@ func (pf *performer) withProvider(d *stages.Decision) *stages.Decision {
 
 // applyPlannedImport records an object as the import command found it (steps.md 4.4 "Planned import step").
 func (pf *performer) applyPlannedImport(s *InProgress) applied {
-	q, final := s.Import, s.New.Clone()
-	if pf.rooms.Base.Olds[s.URN] != nil {
-		return Failed(fmt.Errorf("resource '%v' already exists", s.URN))
+	d := s.Decision
+	q, final := d.Import, d.New.Clone()
+	if pf.rooms.Base.Olds[d.URN] != nil {
+		return Failed(fmt.Errorf("resource '%v' already exists", d.URN))
 	}
 	if _, ok := pf.rooms.Results.Lookup(final.Parent); !ok {
-		return Failed(fmt.Errorf("unknown parent '%v' for resource '%v'", final.Parent, s.URN))
+		return Failed(fmt.Errorf("unknown parent '%v' for resource '%v'", final.Parent, d.URN))
 	}
 	now := pf.control.Now().UTC()
 	final.Created, final.Modified = now, now
@@ -311,29 +318,30 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 
 // checkImported calls Check with the inputs that are recorded. A refusal is a warning: the object exists.
 func (pf *performer) checkImported(s *InProgress, final *state.Resource, found property.Map) error {
+	d := s.Decision
 	p, err := pf.access.ProviderFor(pf.control.Operations, final)
 	if err != nil {
 		return err
 	}
 	res, err := p.Check(pf.control.Operations, providers.CheckRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: pf.control.DryRun(), RandomSeed: s.Import.Seed,
+		URN: d.URN, Name: d.URN.Name(), Type: d.Type, Olds: found, News: final.Inputs, AllowUnknowns: pf.control.DryRun(), RandomSeed: d.Import.Seed,
 	})
 	if err != nil || len(res.Failures) == 0 {
 		return err
 	}
 	advice := "Try specifying a different set of properties to import with in the future."
 	switch pkg := providerPackage(final); {
-	case len(s.Import.Properties) > 0:
+	case len(d.Import.Properties) > 0:
 	case pkg == stages.BuiltinPackage: // its objects exist in the state only, so that there is nothing to read
 		advice = "Nothing is known of these inputs: set them in your program."
 	default:
 		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", pkg)
 	}
-	pf.control.Warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+
+	pf.control.Warn(d.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+
 		"generated code after copying it into your program.", advice)
 	for _, f := range res.Failures {
-		code, text := compare.CheckFailure(s.URN, final.Inputs, f)
-		pf.control.Diagnose(s.URN, stages.Warning, code, text)
+		code, text := compare.CheckFailure(d.URN, final.Inputs, f)
+		pf.control.Diagnose(d.URN, stages.Warning, code, text)
 	}
 	return nil
 }
@@ -349,16 +357,17 @@ func providerPackage(s *state.Resource) string {
 
 // applyImport records the object.
 func (pf *performer) applyImport(s *InProgress) applied {
-	if s.Import != nil {
+	d := s.Decision
+	if d.Import != nil {
 		return pf.applyPlannedImport(s)
 	}
-	final := s.New.Clone()
+	final := d.New.Clone()
 	res, err := pf.readForImport(s, final)
 	if err != nil {
 		return Failed(err)
 	}
-	if s.Reason.Kind == stages.ReasonInterrupted && s.Superseded != nil {
-		if err := CheckNotOld(final.ID, s.Superseded); err != nil { // the given ID may be another form of it
+	if d.Reason.Kind == stages.ReasonInterrupted && d.Superseded != nil {
+		if err := CheckNotOld(final.ID, d.Superseded); err != nil { // the given ID may be another form of it
 			return Failed(err)
 		}
 	}
@@ -366,13 +375,13 @@ func (pf *performer) applyImport(s *InProgress) applied {
 	now := pf.control.Now().UTC()
 	final.Created, final.Modified = now, now
 	a := applied{Final: final}
-	if s.Superseded != nil {
-		by := s.New
-		if rooms.IsObjectOf(s.Superseded, final) { // the given ID is another form of it
+	if d.Superseded != nil {
+		by := d.New
+		if rooms.IsObjectOf(d.Superseded, final) { // the given ID is another form of it
 			by = by.Clone()
 			by.RetainOnDelete = true
 		}
-		pf.rooms.Supersede(s.Superseded, by, &a.Change)
+		pf.rooms.Supersede(d.Superseded, by, &a.Change)
 	}
 	pf.rooms.TakeOver(final, &a.Change)
 	return a
@@ -394,13 +403,14 @@ func CheckNotOld(id string, old *state.Resource) error {
 
 // readForImport reads the object that a state names by its import ID, and sets the result in the state, all but the inputs.
 func (pf *performer) readForImport(s *InProgress, final *state.Resource) (providers.ReadResponse, error) {
+	d := s.Decision
 	p, err := pf.access.ProviderFor(pf.control.Operations, final)
 	if err != nil {
 		return providers.ReadResponse{}, err
 	}
 	id := final.ImportID
 	res, err := p.Read(pf.control.Operations, providers.ReadRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Value().Read, Status: s.Publication,
+		URN: d.URN, Name: d.URN.Name(), Type: d.Type, ID: id, Timeout: final.CustomTimeouts.Value().Read, Status: s.Publication,
 	})
 	var partial *providers.InitError
 	switch {
@@ -417,7 +427,7 @@ func (pf *performer) readForImport(s *InProgress, final *state.Resource) (provid
 	case res.Absent:
 		return res, fmt.Errorf("resource '%v' does not exist", id)
 	case !res.HasInputs:
-		return res, fmt.Errorf("provider does not support importing resources; please try updating the '%v' plugin", s.Type.Package())
+		return res, fmt.Errorf("provider does not support importing resources; please try updating the '%v' plugin", d.Type.Package())
 	}
 	final.ID = id
 	if res.ID != "" {

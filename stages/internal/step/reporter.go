@@ -39,7 +39,7 @@ func (r *Reporter) EndCreate(ctx context.Context, begun *state.Resource) error {
 func (r *Reporter) start(s *InProgress) (err error) {
 	r.Begin(s.Decision)
 	if s.begun, err = r.begin(s.Decision); err != nil {
-		return r.control.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+		return r.control.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Decision.Op, s.Decision.URN, err))
 	}
 	return nil
 }
@@ -146,8 +146,8 @@ func (r *Reporter) end(s *InProgress, a applied) error {
 		}
 		return err
 	}
-	if s.Resolves != "" && a.Final != nil {
-		return r.resolve(s.Resolves)
+	if s.Decision.Resolves != "" && a.Final != nil {
+		return r.resolve(s.Decision.Resolves)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (r *Reporter) resolve(u urn.URN) error {
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
 func (r *Reporter) reportDone(s *InProgress) {
 	r.writes.Outcomes.Report(s.Decision)
-	if s.Kind != stages.Provisional {
+	if s.Decision.Kind != stages.Provisional {
 		r.showDone(s.Shown())
 	}
 }

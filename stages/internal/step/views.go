@@ -37,7 +37,8 @@ func (vs *Views) PublicationFor(owner *stages.Decision, refresh bool) *publicati
 
 // Apply returns the changes of a view step.
 func (vs *Views) Apply(s *InProgress) applied {
-	v := s.View
+	d := s.Decision
+	v := d.View
 	if v.Err != nil && v.Status != providers.ViewPartialFailure {
 		return applied{Err: v.Err, status: v.Status}
 	}
@@ -47,22 +48,22 @@ func (vs *Views) Apply(s *InProgress) applied {
 		a.Unrecorded = true
 		return a
 	case stages.Removes(v.Op):
-		a.Change.Remove = vs.rooms.Present(s.Old)
-	case stages.Replacing(v.Op) && s.Old != nil:
-		a.Final = s.New
-		vs.rooms.Supersede(s.Old, s.New, &a.Change)
+		a.Change.Remove = vs.rooms.Present(d.Old)
+	case stages.Replacing(v.Op) && d.Old != nil:
+		a.Final = d.New
+		vs.rooms.Supersede(d.Old, d.New, &a.Change)
 	default:
-		a.Final = s.New
-		if s.Old != nil {
-			a.Change.Remove = vs.rooms.Present(s.Old)
-			a.Change.Elide = v.Op == stages.OpSame && !state.MustWrite(s.Old, s.New)
+		a.Final = d.New
+		if d.Old != nil {
+			a.Change.Remove = vs.rooms.Present(d.Old)
+			a.Change.Elide = v.Op == stages.OpSame && !state.MustWrite(d.Old, d.New)
 		}
 	}
 	switch {
 	case s.orphaned:
 		a.Change, a.Final = state.Change{}, nil
 	case a.Final != nil:
-		vs.replaceSameName(s.Decision, &a.Change)
+		vs.replaceSameName(d, &a.Change)
 	}
 	return a
 }
