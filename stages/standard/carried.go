@@ -107,7 +107,7 @@ func (c *carrier) references(res *state.Resource, l stages.Located) (steps []*st
 
 // isGenerated reports whether something has been decided about a URN, or about the one that replaced it.
 func (c *carrier) isGenerated(u urn.URN) bool {
-	const decided = rooms.Created | rooms.Same | rooms.Updated | rooms.Deleted | rooms.Replaced | rooms.Read | rooms.Imported
+	const decided = rooms.Generated | rooms.Imported
 	return c.rooms.Decisions.Has(u, decided) || c.rooms.Decisions.Has(c.rooms.Names.NewNameOf(u), decided)
 }
 

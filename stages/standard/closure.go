@@ -37,7 +37,7 @@ func (cl *closures) begin(d stages.Diffed) (c *closure.Root, first int) {
 	if !recorded {
 		return c, 0
 	}
-	c.Closure = graph.NewClosure(cl.rooms.Base.Graph, id, rooms.ClosureKinds, cl.impossible(c))
+	c.Closure = graph.NewClosure(cl.rooms.Base.Graph, id, graph.NotParent, cl.impossible(c))
 	visited := map[graph.ID]bool{id: true}
 	for _, candidate := range c.Closure.Candidates() {
 		if first, open := cl.rooms.Ancestors.NearestOpen(d.Seq, candidate, visited); open {

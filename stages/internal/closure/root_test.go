@@ -54,7 +54,7 @@ func rootOf(b *rooms.Rooms) *closure.Root {
 	d := stages.Diffed{}
 	d.Seq, d.URN, d.Old, d.Claimed = 1, old.URN, old, old
 	c := closure.NewRoot(d, old)
-	c.Closure = graph.NewClosure(b.Base.Graph, 0, rooms.ClosureKinds, nil)
+	c.Closure = graph.NewClosure(b.Base.Graph, 0, graph.NotParent, nil)
 	return c
 }
 

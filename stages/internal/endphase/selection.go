@@ -92,10 +92,9 @@ func (sl *selector) renamed(all rooms.EndGraph, set *urn.PatternSet) (ids []grap
 // addReplaced adds the resources that would have to be replaced if the given states were deleted. It calls providers, for all of
 // the states at once, and for each in the order of its dependents (steps.md 6.7).
 func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
-	const decided = rooms.Created | rooms.Same | rooms.Updated | rooms.Deleted | rooms.Replaced | rooms.Read
 	impossible := func(id graph.ID) bool {
 		u := all.Base.Resources[id].URN
-		return sl.rooms.Decisions.Has(u, decided) || sl.rooms.Names.IsKept(u) // a renamed resource that is left out is carried forward (steps.md 6.5)
+		return sl.rooms.Decisions.Has(u, rooms.Generated) || sl.rooms.Names.IsKept(u) // a renamed resource that is left out is carried forward (steps.md 6.5)
 	}
 	found := make([][]graph.ID, len(ids))
 	p := pool.New().WithErrors().WithMaxGoroutines(sl.access.ReadWorkers())
@@ -104,7 +103,7 @@ func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []g
 			root := stages.Diffed{}
 			root.Seq = stages.EndPhaseSeq // providers have the configuration that the program has given them
 			c := closure.NewRoot(root, all.Base.Resources[id])
-			found[i] = graph.ReplaceClosure(all.Base.Graph, id, rooms.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
+			found[i] = graph.ReplaceClosure(all.Base.Graph, id, graph.NotParent, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
 				res := all.Base.Resources[dep]
 				in, _, ask := c.NeedsReplace(dep, res, sl.rooms.ReplaceDependsOn)
 				if ask != nil && err == nil {

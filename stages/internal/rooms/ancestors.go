@@ -84,7 +84,7 @@ func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool
 		f.next++
 		mark := an.noOpenAncestor[e.ID].Load()
 		switch {
-		case e.Kind&ClosureKinds == 0 || mark == always:
+		case e.Kind&graph.NotParent == 0 || mark == always:
 		case mark == epoch:
 			f.is = max(f.is, unclaimed)
 		case visited[e.ID]:
@@ -118,6 +118,3 @@ func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Res
 		}
 	}
 }
-
-// ClosureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
-const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider

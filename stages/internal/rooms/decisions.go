@@ -31,6 +31,10 @@ const (
 	PossiblyReplaced
 )
 
+// Generated are the decisions that count as a step of the URN (steps.md 0.2: generated). A dependent with one of them cannot depend on
+// what a closure deletes, because its program waited for the dependencies first (3.11: impossible).
+const Generated = Created | Same | Updated | Deleted | Replaced | Read
+
 // Decisions is the room of decisions about recorded and declared resources. Any stage may read it; [DecisionsWriter] writes it. It is safe for
 // concurrent use.
 type Decisions struct {
