@@ -25,7 +25,7 @@ type CheckpointOptions struct {
 
 // CheckpointRecorder is a [Recorder] that rewrites the whole checkpoint ([state.md 3]). Changes recorded during a write go
 // into the next one: each caller returns when a write that contains its record is done. A write that fails ends the
-// recording: every waiting and every later caller gets the error.
+// recording: every waiting and every later caller gets the error. Close tries once more to write the changes that have happened.
 //
 // A record is written even if the context of the call is cancelled meanwhile; only the values of contexts are used.
 //
@@ -42,6 +42,7 @@ type CheckpointRecorder struct {
 	group  *commit.Group // of the records in the ledger, and those of them in the checkpoint
 	elided bool          // the checkpoint has to be written at Close
 	closed bool
+	ended  error // of Close
 }
 
 var _ Recorder = (*CheckpointRecorder)(nil)
@@ -58,48 +59,68 @@ func NewCheckpointRecorder(ledger *Ledger, o CheckpointOptions) *CheckpointRecor
 	return r
 }
 
-// Begin makes the operation durable as a pending one.
+// Begin makes the operation durable as a pending one. If that fails, the operation has not begun.
 func (cr *CheckpointRecorder) Begin(ctx context.Context, op Pending) error {
-	return cr.record(ctx, true, func() error { return cr.ledger.Begin(op) })
-}
-
-// End makes the change durable, unless it may be elided.
-func (cr *CheckpointRecorder) End(ctx context.Context, c Change) error {
-	return cr.record(ctx, !c.Elide, func() error { return cr.ledger.End(c) })
-}
-
-// Rebase writes the rebuilt base.
-func (cr *CheckpointRecorder) Rebase(ctx context.Context, base *Snapshot) error {
-	return cr.record(ctx, true, func() error { cr.ledger.Rebase(base); return nil })
-}
-
-// Close writes the elided changes, and waits for a write that is under way. A second Close does nothing.
-func (cr *CheckpointRecorder) Close(ctx context.Context) error {
-	cr.mu.Lock()
-	defer cr.mu.Unlock()
-	if cr.closed {
-		return cr.group.Err()
-	}
-	cr.closed = true
-	if cr.elided {
-		cr.group.Add()
-	}
-	return cr.flush(ctx, cr.group.Added())
-}
-
-// Snapshot returns the recorded snapshot, written or not.
-func (cr *CheckpointRecorder) Snapshot() (*Snapshot, error) { return cr.ledger.Snapshot() }
-
-func (cr *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
 	cr.mu.Lock()
 	defer cr.mu.Unlock()
 	if err := cr.group.Err(); err != nil {
 		return err
 	}
+	applied := false
+	err := cr.record(ctx, true, func() error {
+		err := cr.ledger.Begin(op)
+		applied = err == nil
+		return err
+	})
+	if err != nil && applied {
+		err = errors.Join(err, cr.ledger.End(Change{Begun: op.Resource})) // it does not start, so Close need not record it
+	}
+	return err
+}
+
+// End makes the change durable, unless it may be elided.
+func (cr *CheckpointRecorder) End(ctx context.Context, c Change) error {
+	cr.mu.Lock()
+	defer cr.mu.Unlock()
+	return cr.record(ctx, !c.Elide, func() error { return cr.ledger.End(c) })
+}
+
+// Rebase writes the rebuilt base.
+func (cr *CheckpointRecorder) Rebase(ctx context.Context, base *Snapshot) error {
+	cr.mu.Lock()
+	defer cr.mu.Unlock()
+	return cr.record(ctx, true, func() error { cr.ledger.Rebase(base); return nil })
+}
+
+// Close writes what is not in the checkpoint yet, and waits for a write that is under way. If everything that has happened is in the
+// checkpoint then, there is no error. A second Close does nothing and returns the error of the first.
+func (cr *CheckpointRecorder) Close(ctx context.Context) error {
+	cr.mu.Lock()
+	defer cr.mu.Unlock()
+	if cr.closed {
+		return cr.ended
+	}
+	cr.closed = true
+	if cr.elided {
+		cr.group.Add()
+	}
+	if cr.ended = cr.flush(ctx, cr.group.Added()); cr.ended == nil || errors.As(cr.ended, new(*IntegrityError)) {
+		return cr.ended
+	}
+	cr.group = commit.New(&cr.mu)
+	cr.ended = cr.flush(ctx, cr.group.Add())
+	return cr.ended
+}
+
+// Snapshot returns the recorded snapshot, written or not.
+func (cr *CheckpointRecorder) Snapshot() (*Snapshot, error) { return cr.ledger.Snapshot() }
+
+// record applies a change, also after a failed write, because it has happened. must is false if the checkpoint may be written later. cr.mu is held.
+func (cr *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
 	if cr.closed {
 		return ErrClosed
 	}
-	if err := apply(); err != nil {
+	if err := errors.Join(cr.group.Err(), apply()); err != nil {
 		return err
 	}
 	n := cr.group.Add()

@@ -112,9 +112,36 @@ func TestFailedWriteFailsEveryWaiterAndEverythingAfter(t *testing.T) {
 		d.failing = nil
 		require.ErrorIs(t, r.Begin(context.Background(), Pending{Type: Creating, Resource: box("x")}), full)
 		require.ErrorIs(t, r.End(context.Background(), Change{Add: box("y"), Elide: true}), full)
-		require.ErrorIs(t, r.Close(context.Background()), full)
 		require.Empty(t, d.saves)
+
+		// Everything but x has happened, and the end of the run saves it.
+		require.NoError(t, r.Close(context.Background()))
+		require.NoError(t, r.Close(context.Background()))
+		require.Len(t, d.saves, 1)
+		require.Len(t, d.last(t).Resources, len(errs)+1)
+		require.Empty(t, d.last(t).Pending)
 	})
+}
+
+func TestABeginThatCannotBeWrittenIsNotPending(t *testing.T) {
+	full := errors.New("disk full")
+	d := &disk{failing: full}
+	r := d.recorder(nil)
+	require.ErrorIs(t, r.Begin(context.Background(), Pending{Type: Creating, Resource: box("x")}), full)
+	d.failing = nil
+	require.NoError(t, r.Close(context.Background()))
+	require.Empty(t, d.last(t).Pending)
+}
+
+func TestACloseThatCannotWriteFails(t *testing.T) {
+	full := errors.New("disk full")
+	d := &disk{failing: full}
+	r := d.recorder(nil)
+	require.ErrorIs(t, r.End(context.Background(), Change{Add: box("x")}), full)
+	require.ErrorIs(t, r.Close(context.Background()), full)
+	d.failing = nil
+	require.ErrorIs(t, r.Close(context.Background()), full, "it is not tried again")
+	require.Empty(t, d.saves)
 }
 
 func TestElidedChangesGoWithTheNextWriteOrTheClose(t *testing.T) {

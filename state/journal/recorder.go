@@ -38,8 +38,8 @@ type Options struct {
 // with the next one that a caller waits for. The results of a refresh are written within a second. A run with only such
 // changes makes no journal.
 //
-// If the journal cannot be written, the recording ends: every waiting and every later caller gets the error. The changes that
-// have happened are still in the checkpoint that Close writes.
+// If the journal cannot be written, or a change that has happened cannot be encrypted, the recording ends: every waiting and every
+// later caller gets the error. The changes that have happened are still in the checkpoint that Close writes.
 //
 // The checkpoint is written while others go on recording; see [Recorder.Close] and the constants for how often. A snapshot
 // that fails [state.Verify] never replaces it: as with a [state.CheckpointRecorder] it is set aside, and the recording ends.
@@ -270,6 +270,7 @@ const (
 // record applies a record and appends it. The encoding, which is slow, is done by the caller's goroutine without the lock.
 func (r *Recorder) record(ctx context.Context, d draft) error {
 	ctx = context.WithoutCancel(ctx) // the change has happened and is recorded, even if the caller gives up
+	var fault error                  // the journal cannot contain the record
 	texts := make([][]byte, len(d.resources))
 	for i, res := range d.resources {
 		if res == nil || r.knows(res) {
@@ -277,29 +278,31 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		}
 		r.options.Ledger.ReuseCiphertexts(res)
 		var err error
-		if texts[i], err = r.options.Checkpoint.Encoder.Resource(ctx, res, d.happened); err != nil {
-			return err
-		}
+		texts[i], err = r.options.Checkpoint.Encoder.Resource(ctx, res, d.happened)
+		fault = errors.Join(fault, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return state.ErrClosed
 	}
-	if err := r.commits.Err(); err != nil {
-		if d.happened {
-			return errors.Join(err, d.apply())
-		}
-		return err
+	switch err := r.commits.Err(); {
+	case err != nil:
+		fault = err
+	case fault == nil:
+		fault = r.introduceBase(ctx)
 	}
-	if err := r.introduceBase(ctx); err != nil {
-		return err
+	if fault != nil {
+		if !d.happened {
+			return fault
+		}
+		r.commits.Fail(fault)
+		return errors.Join(fault, d.apply())
 	}
 	if err := d.apply(); err != nil {
 		return err
 	}
 	e := &entry{At: r.next}
-	var fault error
 	d.fill(e, func(res *state.Resource) int {
 		n, ok := r.numbers[res]
 		if ok {

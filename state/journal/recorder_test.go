@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -340,6 +341,49 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 				require.Nil(t, m.journal)
 			})
 		}
+	}
+}
+
+// locked is an encrypter whose key service may be away.
+type locked struct{ away *bool }
+
+func (l locked) Encrypt(_ context.Context, text string) (string, error) {
+	if *l.away {
+		return "", errors.New("the key service is away")
+	}
+	return "sealed:" + text, nil
+}
+
+func TestAnObjectWhoseSecretsCannotBeEncryptedIsSavedAtTheEnd(t *testing.T) {
+	ctx := context.Background()
+	for name, begins := range map[string]bool{"its step has begun": true, "it is the first record": false} {
+		t.Run(name, func(t *testing.T) {
+			m, away := &memory{}, false
+			o := m.options(startOf(t, m), new(atomic.Int64))
+			o.Checkpoint.Encoder = state.NewEncoder(state.EncoderOptions{Encrypter: locked{&away}, Crypter: provider.Identity()})
+			r := NewRecorder(o)
+			made := thing("made")
+			change := state.Change{}
+			if begins {
+				require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: made}))
+				change.Begun, made = made, made.Clone()
+			}
+			made.Outputs = property.NewMap(map[string]property.Value{"password": property.Secret(property.String("x"))})
+			change.Add = made
+			away = true
+			require.ErrorContains(t, r.End(ctx, change), "the key service is away")
+			require.ErrorContains(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: thing("next")}), "the key service is away")
+
+			away = false
+			require.NoError(t, r.Close(ctx))
+			require.Contains(t, string(m.file), "id-made")
+			saved, err := state.DecodeCheckpoint(ctx, m.file, state.DecodeOptions{})
+			require.NoError(t, err)
+			for _, op := range saved.Latest.Pending {
+				require.NotEqual(t, made.URN, op.Resource.URN, "its create has ended")
+			}
+			require.Nil(t, m.journal)
+		})
 	}
 }
 
