@@ -100,7 +100,7 @@ func TestWaitingEndsWithTheCauseOfTheContext(t *testing.T) {
 		},
 		"flight": func(ctx context.Context) error {
 			var f Flight[string, int]
-			f.calls = map[string]*Promise[int]{"k": NewPromise[int]()}
+			f.calls = map[string]*flying[int]{"k": {NewPromise[int](), t.Context()}}
 			_, err := f.Do(ctx, "k", nil)
 			return err
 		},

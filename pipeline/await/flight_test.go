@@ -58,6 +58,31 @@ func TestFlightGivesAnErrorToThoseWhoWaitAndForgetsIt(t *testing.T) {
 	})
 }
 
+func TestThoseWhoWaitTryAgainWhenTheCallerHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f await.Flight[string, int]
+		leaving, leave := context.WithCancel(t.Context())
+		calls := 0
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := f.Do(leaving, "k", func() (int, error) { calls++; <-leaving.Done(); return 0, leaving.Err() })
+			require.ErrorIs(t, err, context.Canceled)
+		})
+		synctest.Wait()
+		for range 3 {
+			wg.Go(func() {
+				v, err := f.Do(t.Context(), "k", func() (int, error) { calls++; return 7, nil })
+				require.NoError(t, err)
+				require.Equal(t, 7, v)
+			})
+		}
+		synctest.Wait()
+		leave()
+		wg.Wait()
+		require.Equal(t, 2, calls, "one of them makes the call for all")
+	})
+}
+
 func TestFlightForgetsAResultOnDemand(t *testing.T) {
 	var f await.Flight[string, int]
 	n := 0

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -90,7 +90,7 @@ func openCloud(ctx context.Context, url, encryptedKey string, from Source) (*Clo
 		return nil, err
 	}
 	later := context.WithoutCancel(ctx)
-	return newCloud(url, encryptedKey, sync.OnceValues(func() (k *Key, err error) {
+	decrypt := func() (k *Key, err error) {
 		err = from.withKeeper(later, url, func(keeper Keeper) error {
 			raw, err := keeper.Decrypt(later, encrypted)
 			if err != nil {
@@ -103,7 +103,9 @@ func openCloud(ctx context.Context, url, encryptedKey string, from Source) (*Clo
 			return err
 		})
 		return k, err
-	})), nil
+	}
+	var keys await.Flight[struct{}, *Key] // it keeps no error, because the service may answer the next time
+	return newCloud(url, encryptedKey, func() (*Key, error) { return keys.Do(later, struct{}{}, decrypt) }), nil
 }
 
 // decodeAzure undoes the encoding of the ciphertext. One release of Pulumi has not encoded it.

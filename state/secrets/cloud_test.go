@@ -119,6 +119,25 @@ func TestAKeyServiceThatRefusesIsTold(t *testing.T) {
 	require.EqualError(t, err, "the secrets provider awskms://a: access denied")
 }
 
+func TestAKeyServiceThatFailsOnceIsAskedAgain(t *testing.T) {
+	ctx := context.Background()
+	service := &tray{}
+	from := service.source(nil)
+	made, err := NewCloud(ctx, "awskms://alias/x", from)
+	require.NoError(t, err)
+	m, err := FromState(ctx, made.Provider(), from)
+	require.NoError(t, err)
+	service.decrypted, service.fail = 0, errors.New("throttled")
+	_, err = m.Encrypter().Encrypt(ctx, "text")
+	require.ErrorContains(t, err, "throttled")
+	service.fail = nil
+	for range 2 {
+		_, err = m.Encrypter().Encrypt(ctx, "text")
+		require.NoError(t, err)
+	}
+	require.Equal(t, 2, service.decrypted, "the key is kept")
+}
+
 func TestProvidersAreNamedByTheirKind(t *testing.T) {
 	from := (&tray{}).source(nil)
 	for text, want := range map[string]string{

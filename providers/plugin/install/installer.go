@@ -83,22 +83,14 @@ func (i *Installer) env(name string) string {
 // result, also if it is an error. Only an attempt that was cancelled is repeated.
 func (i *Installer) Once(ctx context.Context, r Request) (Installed, error) {
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Kind, r.Name, r.Version, r.Source)
-	for {
-		o, err := i.once.Do(ctx, key, func() (outcome, error) {
-			p, err := i.Install(ctx, r)
-			return outcome{p, err}, ctx.Err()
-		})
-		if err == nil {
-			return o.plugin, o.err
-		}
-		if ctx.Err() != nil {
-			return Installed{}, context.Cause(ctx)
-		}
-		if errors.Is(err, await.ErrNoResult) {
-			return Installed{}, err
-		}
-		// The attempt of another caller was cancelled.
+	o, err := i.once.Do(ctx, key, func() (outcome, error) {
+		p, err := i.Install(ctx, r)
+		return outcome{p, err}, context.Cause(ctx)
+	})
+	if err != nil {
+		return Installed{}, err
 	}
+	return o.plugin, o.err
 }
 
 // Install installs a plugin, unless it is installed already. Several processes and goroutines that install the same plugin

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -55,7 +55,10 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	}
 	later := context.WithoutCancel(ctx)
 	b := &Backend{core: &core{options: o, client: client, keys: map[api.StackID]*keys{}, copies: map[string]*copies{}}}
-	b.organization = sync.OnceValues(func() (string, error) { return b.findOrganization(later, account) })
+	var found await.Flight[struct{}, string] // it keeps no error, because the service may answer the next time
+	b.organization = func() (string, error) {
+		return found.Do(later, struct{}{}, func() (string, error) { return b.findOrganization(later, account) })
+	}
 	return b, nil
 }
 

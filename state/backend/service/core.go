@@ -47,7 +47,7 @@ func (c *core) host() string {
 
 // capabilities returns the abilities of the service, after one call for them.
 func (c *core) capabilities(ctx context.Context) (api.Capabilities, error) {
-	return c.can.Do(ctx, struct{}{}, func() (api.Capabilities, error) { return c.client.Capabilities(context.WithoutCancel(ctx)) })
+	return c.can.Do(ctx, struct{}{}, func() (api.Capabilities, error) { return c.client.Capabilities(ctx) })
 }
 
 // note gives the user a note.
