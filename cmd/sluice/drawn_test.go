@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -52,7 +53,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := exec.Command(path, args[3:]...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "FAKE_CLOUD", "TMPDIR", "NO_COLOR"} {
+	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_ACCESS_TOKEN", "FAKE_CLOUD", "TMPDIR", "NO_COLOR"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
@@ -122,6 +123,7 @@ type screen struct {
 	term vt10x.Terminal
 	all  strings.Builder // everything that the command has written
 	gone bool            // the terminal has gone away
+	over atomic.Bool     // the command has ended, and everything that it has written is drawn
 
 	frame sync.Mutex
 	drawn *string // what the screen showed before the frame that is being drawn; nil between frames
@@ -132,6 +134,7 @@ func (s *screen) read() {
 	r := bufio.NewReader(&understood{from: io.TeeReader(s.file, &s.all), screen: s})
 	for s.term.Parse(r) == nil {
 	}
+	s.over.Store(true)
 }
 
 // understood is the part of the output that the emulator understands. What it does not, is done here: queries about the keyboard are removed (they
@@ -285,8 +288,12 @@ func (s *screen) send(keys string) {
 
 func (s *screen) wait(line string, met func() bool) {
 	for range 30_000 { // like until: only a failure takes that long
+		over := s.over.Load()
 		if met() {
 			return
+		}
+		if over && !s.gone {
+			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -31,14 +31,12 @@ func openHost(ctx context.Context, o *operation) (closeAll func(), err error) {
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
 		Debug: o.job.Flags.Program.Debug.Program,
 	}, o.host.Options())
-	closeAll = func() { // an error of an ending process changes nothing
+	return o.foreground.begun(func() { // an error of an ending process changes nothing
 		if o.program != nil {
 			_ = o.program.Close()
 		}
 		_ = o.host.Close()
-	}
-	o.foreground.setHost(closeAll)
-	return closeAll, nil
+	}), nil
 }
 
 // engineOptions assembles the options of the engine. The returned function ends what only this phase needs: the policy packs.

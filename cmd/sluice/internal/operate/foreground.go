@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,14 +25,11 @@ type foreground struct {
 	// asking is true while a confirmation is requested: an interrupt then ends the operation at once.
 	asking atomic.Bool
 
-	mu     sync.Mutex // guards the fields below
-	screen *screen    // of the current phase; nil between phases
-	fence  *sluice.Fence
-	lock   backend.Lock // nil if the operation is only a preview
-	// endHost ends the program and the plugins; nil before they are opened.
-	endHost func()
-	// endProcesses ends the policy packs of the phase; nil between phases.
-	endProcesses func()
+	mu     sync.Mutex    // guards the fields below
+	screen *screen       // of the current phase; nil between phases
+	fence  *sluice.Fence // of the current phase; nil between phases
+	lock   backend.Lock  // nil if the operation is only a preview
+	ends   []*func()     // what has to be ended or undone before the process ends
 }
 
 // ask begins the request for a confirmation, which lasts until answered is called.
@@ -57,18 +55,26 @@ func (f *foreground) setScreen(s *screen) {
 	f.screen = s
 }
 
-// setHost sets the function that ends the program and the plugins.
-func (f *foreground) setHost(end func()) {
+// begun makes leave call end as well, which ends or undoes what has begun. The returned function calls it in the usual case. It is called once, by whoever
+// comes first.
+func (f *foreground) begun(end func()) (over func()) {
+	end = sync.OnceFunc(end)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.endHost = end
+	f.ends = append(f.ends, &end)
+	return func() {
+		end()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.ends = slices.DeleteFunc(f.ends, func(other *func()) bool { return other == &end })
+	}
 }
 
-// setProcesses sets the fence of a phase, and the function that ends its processes.
-func (f *foreground) setProcesses(fence *sluice.Fence, end func()) {
+// setFence sets the fence of a phase, nil for none.
+func (f *foreground) setFence(fence *sluice.Fence) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.fence, f.endProcesses = fence, end
+	f.fence = fence
 }
 
 // setLock sets the lock for leave to release.
@@ -106,18 +112,27 @@ func (f *foreground) running() []string {
 	return f.screen.log.Running()
 }
 
-// abandonPatience limits how long the processes may take to end once the user does not want to wait any longer.
-const abandonPatience = 2 * time.Second
+// These limit how long the backend may take to store what has happened, and how long the processes may take to end, once the user does not want to
+// wait any longer.
+const (
+	recordPatience  = 15 * time.Second
+	abandonPatience = 2 * time.Second
+)
 
-// leave ends the process during the operation. It stops recording, releases the lock, and ends plugins and programs as far as that is quick.
+// leave ends the process during the operation. It stops recording, releases the lock, and ends what has begun, the first first: secret files of environments
+// are removed before it waits for plugins and programs.
 func (f *foreground) leave() {
 	f.terminal.Leave()
 	f.mu.Lock()
-	screen, fence, ends, lock := f.screen, f.fence, []func(){f.endProcesses, f.endHost}, f.lock
+	screen, fence, ends, lock := f.screen, f.fence, slices.Clone(f.ends), f.lock
 	f.mu.Unlock()
 	if screen != nil && screen.log != nil {
 		screen.log.Leave()
 	}
+	late := time.AfterFunc(recordPatience, func() {
+		f.terminal.Warn("the backend does not answer: the lock may stay, and the last results are recorded only as far as the backend has stored them")
+		f.end(ends)
+	})
 	if fence != nil {
 		if err := fence.Cut(context.Background()); err != nil {
 			f.terminal.Warn("writing the state: %v", err)
@@ -128,16 +143,20 @@ func (f *foreground) leave() {
 			f.terminal.Warn("%v", err)
 		}
 	}
+	late.Stop()
 	if screen != nil && screen.report != nil {
 		if err := screen.report.leave(); err != nil {
 			f.terminal.Warn("%v", err)
 		}
 	}
+	f.end(ends)
+}
+
+// end ends the process, and before that what has begun, as far as it is quick.
+func (f *foreground) end(ends []*func()) {
 	time.AfterFunc(abandonPatience, func() { os.Exit(exit.Cancelled) })
 	for _, end := range ends {
-		if end != nil {
-			_ = panics.Try(end)
-		}
+		_ = panics.Try(*end)
 	}
 	os.Exit(exit.Cancelled)
 }

@@ -86,11 +86,9 @@ func runEngine(ctx context.Context, o *operation, phase backend.Run, preview boo
 	}
 	fence := sluice.NewFence(o.job.Stack.State)
 	options.State = fence
-	o.foreground.setProcesses(fence, closeAll)
-	defer func() {
-		o.foreground.setProcesses(nil, nil)
-		closeAll()
-	}()
+	o.foreground.setFence(fence)
+	defer o.foreground.setFence(nil)
+	defer o.foreground.begun(closeAll)()
 	options.Observe = observe
 	run := o.job.Kind.Perform
 	if preview {

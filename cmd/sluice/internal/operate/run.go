@@ -23,9 +23,9 @@ func Run(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
-	defer restore()
 	o := &operation{job: j, given: j.Flags.Targeting}
 	o.foreground.terminal = j.Terminal
+	defer o.foreground.begun(restore)()
 	if !o.screens() {
 		o.service = ciservice.From(j.Terminal.Lookup, exec.LookPath)
 	}
