@@ -21,13 +21,14 @@ type Log interface {
 	Exists(ctx context.Context) (bool, error)
 	// Read returns the content, nil if there is no log.
 	Read(ctx context.Context) ([]byte, error)
-	// Create begins the log, which must not exist.
+	// Create begins the log. If there is one it stays as it is, and the error wraps [ErrConflict].
 	Create(ctx context.Context, first []byte) error
 	// Append adds to the end. After an error the log may have a part of the addition.
 	Append(ctx context.Context, b []byte) error
 	// Truncate cuts the log to its first size bytes.
 	Truncate(ctx context.Context, size int64) error
-	// Remove removes the log that was created or read; without one, the existing log, if there is one.
+	// Remove removes the log that was created or read; without one, the existing log, if there is one. After a Create that
+	// found another log it removes nothing.
 	Remove(ctx context.Context) error
 	// Sweep removes the remains of logs whose processes were killed while they removed them. It is called when there is no log.
 	Sweep(ctx context.Context) error
@@ -50,6 +51,8 @@ type fileLog struct {
 	key  string
 	path string
 	open *os.File // since it was created or first appended to; nil before that
+	// foreign is true after a Create that found another log.
+	foreign bool
 }
 
 func (l *fileLog) Exists(context.Context) (bool, error) {
@@ -61,6 +64,7 @@ func (l *fileLog) Exists(context.Context) (bool, error) {
 }
 
 func (l *fileLog) Read(context.Context) ([]byte, error) {
+	l.foreign = false
 	b, err := os.ReadFile(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,7 +90,7 @@ func (l *fileLog) Create(_ context.Context, first []byte) error {
 	if err == nil {
 		err = l.name(temp.path)
 	}
-	if err == nil {
+	if l.foreign = errors.Is(err, ErrConflict); err == nil {
 		l.open, err = l.atEnd()
 	}
 	return errors.Join(err, removeIfExists(temp.path), syncDir(folder))
@@ -95,8 +99,11 @@ func (l *fileLog) Create(_ context.Context, first []byte) error {
 // name makes a temporary file the log, if there is none.
 func (l *fileLog) name(temp string) error {
 	err := os.Link(temp, l.path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return Conflict(l.path)
 	}
 	// The file system has no second names. The holder of the stack's lock is alone here.
 	if _, err := os.Lstat(l.path); !errors.Is(err, fs.ErrNotExist) {
@@ -137,6 +144,9 @@ func (l *fileLog) Truncate(_ context.Context, size int64) error {
 }
 
 func (l *fileLog) Remove(context.Context) error {
+	if l.foreign {
+		return nil
+	}
 	if l.open != nil {
 		isThere := l.isThere()
 		_ = l.open.Close() // everything in it is durable
@@ -176,6 +186,8 @@ type segmentLog struct {
 	folder string
 	run    string // the folder of this log in that folder; "" before it is chosen
 	next   int    // the number of the next segment
+	// foreign is true after a Create that found another log.
+	foreign bool
 }
 
 const segmentName = "%012d.seg"
@@ -213,7 +225,7 @@ func (l *segmentLog) Exists(ctx context.Context) (bool, error) {
 }
 
 func (l *segmentLog) Read(ctx context.Context) ([]byte, error) {
-	l.run = ""
+	l.run, l.foreign = "", false
 	keys, _, err := l.segments(ctx)
 	if err != nil || len(keys) == 0 {
 		return nil, err
@@ -243,7 +255,7 @@ func (l *segmentLog) Create(ctx context.Context, first []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(keys) > 0 {
+	if l.foreign = len(keys) > 0; l.foreign {
 		return Conflict(l.store.Name(l.folder))
 	}
 	if err := l.store.Remove(ctx, debris...); err != nil {
@@ -300,6 +312,9 @@ func (l *segmentLog) Truncate(ctx context.Context, size int64) error {
 }
 
 func (l *segmentLog) Remove(ctx context.Context) error {
+	if l.foreign {
+		return nil
+	}
 	keys, debris, err := l.segments(ctx)
 	if err != nil {
 		return err
