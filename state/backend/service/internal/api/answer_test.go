@@ -438,6 +438,33 @@ func TestDeepAnswersAreReadOnce(t *testing.T) {
 	}
 }
 
+// Tokens of pages that come again, in whatever order, never lead to the last page.
+func TestListsOfStacksThatRepeatTheirPagesEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		tokens   []string // of the answers, over and over
+		requests int
+	}{
+		"one token":             {[]string{"a"}, 2},
+		"two tokens":            {[]string{"a", "b"}, 3},
+		"some, then a repeated": {[]string{"a", "b", "c", "d", "b"}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			client := answering(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				if requests > 10 {
+					http.Error(w, `{"message": "enough"}`, http.StatusBadRequest)
+					return
+				}
+				fmt.Fprintf(w, `{"stacks": [], "continuationToken": %q}`, c.tokens[requests%len(c.tokens)])
+				requests++
+			})
+			_, err := client.Stacks(t.Context(), Filter{})
+			require.ErrorContains(t, err, "its list of stacks has no end")
+			require.Equal(t, c.requests, requests)
+		})
+	}
+}
+
 // The ciphertext of a text that is not empty must not open to an empty one; that of an empty text may.
 func TestSecretsAreNotOpenedToNothing(t *testing.T) {
 	for answer, n := range map[string]int{`{"plaintext": null}`: 28, `{"plaintext": ""}`: 28} {
