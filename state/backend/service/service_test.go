@@ -463,6 +463,22 @@ func unneeded(live []*state.Resource, random *rand.Rand) int {
 
 // A lease that cannot be renewed is lost: nothing more begins. The operations that had begun can still end, and the next command
 // sends them.
+func TestAnOperationThatIsAbandonedSendsNothingMore(t *testing.T) {
+	_, b := open(t, servicetest.Options{}, nil)
+	s := made(t, b)
+	l, err := s.Lock(t.Context(), backend.LockOptions{Operation: "update"})
+	require.NoError(t, err)
+	h, _ := s.now()
+	r := &run{stack: s, held: h}
+	require.NoError(t, r.start(t.Context(), backend.Operation{Kind: "update"}))
+	require.NoError(t, r.abandon(t.Context()))
+	require.False(t, r.events.box.Put(json.RawMessage("{}")), "it takes no more events, and has waited for those that it had")
+	status, _, err := s.subject.backend.client.Status(t.Context(), r.created.ID)
+	require.NoError(t, err)
+	require.Equal(t, api.Failed, status)
+	require.NoError(t, l.Close())
+}
+
 func TestALostLeaseBeginsNothingMore(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
