@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/secrets/secretstest"
@@ -536,6 +537,47 @@ func TestSidesAreKeptBesideTheState(t *testing.T) {
 			require.NotContains(t, strings.Join(f.files(), " "), "sluice/"+string(kind))
 		})
 	}
+}
+
+// counted counts the calls of a store.
+type counted struct {
+	store.Store
+	reads, removals int
+}
+
+func (c *counted) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	c.reads++
+	return c.Store.Read(ctx, key)
+}
+
+func (c *counted) Remove(ctx context.Context, keys ...string) error {
+	c.removals++
+	return c.Store.Remove(ctx, keys...)
+}
+
+func TestALongHistoryCostsFewRequests(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	for n := range 20 {
+		require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update", Result: ResultSucceeded, Config: json.RawMessage(fmt.Sprintf(`{"shop:n":"%d"}`, n))}))
+	}
+	calls := &counted{Store: b.storage.store}
+	b.storage.store = calls
+	h := history{s.(*fileStack).files}
+
+	require.NoError(t, h.recordInterrupted(ctx, &journal.Report{}))
+	require.Equal(t, 1, calls.reads, "the newest record, for the configuration")
+	last, err := h.last(ctx, func(Update) bool { return true })
+	require.NoError(t, err)
+	require.JSONEq(t, `{"shop:n":"19"}`, string(last.Config))
+
+	require.NoError(t, h.prune(ctx, 2))
+	require.Equal(t, 2, calls.removals, "of the history and of the backups")
+	updates, _, err := h.list(ctx)
+	require.NoError(t, err)
+	require.Len(t, updates, 2)
 }
 
 func TestHistoryAndBackups(t *testing.T) {

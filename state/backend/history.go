@@ -106,13 +106,11 @@ func (h history) pruneFolder(ctx context.Context, folder, prefix string, keep in
 		times = append(times, at)
 	}
 	slices.Sort(times)
-	var errs []error
+	var old []string
 	for _, at := range times[:max(0, len(times)-keep)] {
-		for _, key := range files[at] {
-			errs = append(errs, h.files.storage.store.Remove(ctx, key))
-		}
+		old = append(old, files[at]...)
 	}
-	return errors.Join(errs...)
+	return h.files.storage.store.Remove(ctx, old...)
 }
 
 // list returns the recorded operations, the newest first, and a warning for each that cannot be read.
@@ -248,8 +246,8 @@ func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error
 		u.ResourceChanges[c.Op()]++
 		u.EndTime = max(u.EndTime, c.Resource.Modified.Unix())
 	}
-	if before, _, err := h.list(ctx); err == nil && len(before) > 0 {
-		u.Config = before[0].Config
+	if before, err := h.last(ctx, func(Update) bool { return true }); err == nil && before != nil {
+		u.Config = before.Config
 	}
 	return h.write(ctx, u)
 }
