@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -192,9 +193,9 @@ type segmentLog struct {
 
 const segmentName = "%012d.seg"
 
-// segments lists the contents of the log, none if there is no log, and those of no log. If the log is not chosen yet, it is
-// the first one.
-func (l *segmentLog) segments(ctx context.Context) (keys, debris []string, err error) {
+// segments lists the contents of the log, none if there is no log, and the keys of those of no log. If the log is not chosen
+// yet, it is the first one.
+func (l *segmentLog) segments(ctx context.Context) (ours []Info, debris []string, err error) {
 	infos, err := l.store.List(ctx, l.folder)
 	if err != nil {
 		return nil, nil, err
@@ -212,37 +213,46 @@ func (l *segmentLog) segments(ctx context.Context) (keys, debris []string, err e
 		case run != log:
 			debris = append(debris, i.Key)
 		case run == l.run:
-			keys = append(keys, i.Key)
+			ours = append(ours, i)
 		}
 	}
-	return keys, debris, nil
+	return ours, debris, nil
+}
+
+func keysOf(infos []Info) []string {
+	keys := make([]string, len(infos))
+	for i := range infos {
+		keys[i] = infos[i].Key
+	}
+	return keys
 }
 
 func (l *segmentLog) Exists(ctx context.Context) (bool, error) {
 	l.run = ""
-	keys, _, err := l.segments(ctx)
-	return len(keys) > 0, err
+	segments, _, err := l.segments(ctx)
+	return len(segments) > 0, err
 }
 
 func (l *segmentLog) Read(ctx context.Context) ([]byte, error) {
 	l.run, l.foreign = "", false
-	keys, _, err := l.segments(ctx)
-	if err != nil || len(keys) == 0 {
+	segments, _, err := l.segments(ctx)
+	if err != nil || len(segments) == 0 {
 		return nil, err
 	}
-	all := []byte{}
-	for i, key := range keys {
-		if !strings.HasSuffix(key, fmt.Sprintf(segmentName, i+1)) {
+	for i, s := range segments {
+		if !strings.HasSuffix(s.Key, fmt.Sprintf(segmentName, i+1)) {
 			return nil, fmt.Errorf("%s: segment %d of the journal is missing", l.store.Name(l.folder), i+1)
 		}
-		b, _, err := l.store.Read(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b...)
 	}
-	l.next = len(keys) + 1
-	return all, nil
+	parts, err := Contents(ctx, l.store, keysOf(segments)...)
+	if err != nil {
+		return nil, err
+	}
+	l.next = len(segments) + 1
+	if all := slices.Concat(parts...); all != nil {
+		return all, nil
+	}
+	return []byte{}, nil
 }
 
 func (l *segmentLog) key(number int) string {
@@ -251,11 +261,11 @@ func (l *segmentLog) key(number int) string {
 
 func (l *segmentLog) Create(ctx context.Context, first []byte) error {
 	l.run = ""
-	keys, debris, err := l.segments(ctx)
+	segments, debris, err := l.segments(ctx)
 	if err != nil {
 		return err
 	}
-	if l.foreign = len(keys) > 0; l.foreign {
+	if l.foreign = len(segments) > 0; l.foreign {
 		return Conflict(l.store.Name(l.folder))
 	}
 	if err := l.store.Remove(ctx, debris...); err != nil {
@@ -281,22 +291,23 @@ func (l *segmentLog) Append(ctx context.Context, b []byte) error {
 
 func (l *segmentLog) Truncate(ctx context.Context, size int64) error {
 	l.run = ""
-	keys, _, err := l.segments(ctx)
+	segments, _, err := l.segments(ctx)
+	if err != nil {
+		return err
+	}
+	keys := keysOf(segments)
+	parts, err := Contents(ctx, l.store, keys...) // the sizes in the list need not be those of the contents
 	if err != nil {
 		return err
 	}
 	var cut []string
-	for _, key := range keys {
-		b, _, err := l.store.Read(ctx, key)
-		if err != nil {
-			return err
-		}
-		length := int64(len(b))
+	for i, key := range keys {
+		length := int64(len(parts[i]))
 		switch {
 		case size <= 0:
 			cut = append(cut, key)
 		case length > size:
-			if _, err := l.store.Write(ctx, key, b[:size], Condition{}); err != nil {
+			if _, err := l.store.Write(ctx, key, parts[i][:size], Condition{}); err != nil {
 				return err
 			}
 		}
@@ -315,15 +326,15 @@ func (l *segmentLog) Remove(ctx context.Context) error {
 	if l.foreign {
 		return nil
 	}
-	keys, debris, err := l.segments(ctx)
+	segments, debris, err := l.segments(ctx)
 	if err != nil {
 		return err
 	}
-	if len(keys) > 0 {
-		if err := l.store.Remove(ctx, keys[0]); err != nil {
+	if len(segments) > 0 {
+		if err := l.store.Remove(ctx, segments[0].Key); err != nil {
 			return err
 		}
-		debris = append(debris, keys[1:]...)
+		debris = append(debris, keysOf(segments[1:])...)
 	}
 	l.run, l.next = "", 0
 	return l.store.Remove(ctx, debris...)
