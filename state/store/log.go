@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // Log is a content that grows at its end. It is used by one goroutine at a time. Writes are durable when the method
@@ -94,7 +96,7 @@ func (l *fileLog) Create(_ context.Context, first []byte) error {
 	if l.foreign = errors.Is(err, ErrConflict); err == nil {
 		l.open, err = l.atEnd()
 	}
-	return errors.Join(err, removeIfExists(temp.path), syncDir(folder))
+	return errors.Join(err, private.Remove(temp.path), syncDir(folder))
 }
 
 // name makes a temporary file the log, if there is none.
@@ -156,7 +158,7 @@ func (l *fileLog) Remove(context.Context) error {
 			return nil
 		}
 	}
-	if err := removeIfExists(l.path); err != nil {
+	if err := private.Remove(l.path); err != nil {
 		return err
 	}
 	if err := syncDir(filepath.Dir(l.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {

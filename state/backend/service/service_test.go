@@ -427,7 +427,7 @@ func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 			require.Contains(t, string(text), sheltered)
 			require.NotContains(t, string(text), "sw0rdfish")
 			_, err = b.DefaultSecrets(s.subject.Ref()).Encrypter().Encrypt(ctx, "a setting")
-			require.True(t, IsAway(err), "%v", err)
+			require.True(t, api.IsAway(err), "%v", err)
 
 			server.Heal()
 			later, err := Open(ctx, b.core.options) // as the next command does
