@@ -566,6 +566,10 @@ func TestALongHistoryCostsFewRequests(t *testing.T) {
 	calls := &counted{Store: b.storage.store}
 	b.storage.store = calls
 	h := history{s.(*fileStack).files}
+	_, _, err := h.version(ctx, 7)
+	require.NoError(t, err)
+	require.Equal(t, 1, calls.reads, "the copy of the stack file")
+	calls.reads = 0
 
 	require.NoError(t, h.recordInterrupted(ctx, &journal.Report{}))
 	require.Equal(t, 1, calls.reads, "the newest record, for the configuration")
@@ -578,6 +582,38 @@ func TestALongHistoryCostsFewRequests(t *testing.T) {
 	updates, _, err := h.list(ctx)
 	require.NoError(t, err)
 	require.Len(t, updates, 2)
+}
+
+// The numbers that the history shows are those that exports take.
+func TestARecordThatCannotBeReadKeepsItsNumber(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	for _, id := range []string{"1", "2", "3"} {
+		r := thing("a")
+		r.ID = id
+		mustEdit(t, s, snapshotOf(r))
+		require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update", Result: ResultSucceeded, Message: id}))
+	}
+	records, err := filepath.Glob(filepath.Join(f.dir, ".pulumi/history/shop/dev/*.history.json"))
+	require.NoError(t, err)
+	require.Len(t, records, 3)
+	require.NoError(t, os.WriteFile(records[1], []byte("{"), 0o600))
+
+	updates, warnings, err := s.History(ctx)
+	require.NoError(t, err)
+	require.Len(t, warnings, 1)
+	require.Len(t, updates, 2)
+	require.Equal(t, []int{3, 1}, []int{updates[0].Number, updates[1].Number})
+	for _, u := range updates {
+		export, err := s.ExportVersion(ctx, u.Number, false)
+		require.NoError(t, err)
+		require.Contains(t, string(export), fmt.Sprintf(`"id": %q`, u.Message))
+	}
+	var missing *VersionError
+	_, err = s.ExportVersion(ctx, 4, false)
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, 3, missing.Last)
 }
 
 func TestHistoryAndBackups(t *testing.T) {
