@@ -64,6 +64,32 @@ func behind(t *testing.T, at emulatortest.Store, prefix string, between emulator
 	return place.URL
 }
 
+func TestALogIsReadWithOneRequestForEachSegment(t *testing.T) {
+	everywhere(t, func(t *testing.T, at emulatortest.Store) {
+		var reads atomic.Int32
+		s := open(t, behind(t, at, "/team", func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !at.Lists(r) {
+					reads.Add(1)
+				}
+				next.ServeHTTP(w, r)
+			})
+		}))
+		l, whole := store.NewLog(s, "shop/dev.jnl"), "0 "
+		require.NoError(t, l.Create(t.Context(), []byte(whole)))
+		for n := 1; n < 25; n++ {
+			text := fmt.Sprintf("%d ", n)
+			whole += text
+			require.NoError(t, l.Append(t.Context(), []byte(text)))
+		}
+		reads.Store(0)
+		b, err := store.NewLog(s, "shop/dev.jnl").Read(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, whole, string(b))
+		require.EqualValues(t, 25, reads.Load())
+	})
+}
+
 // The object stores list a thousand objects at a time, and a bucket may have more than that below the prefix.
 func TestListsHaveMoreThanOnePage(t *testing.T) {
 	everywhere(t, func(t *testing.T, at emulatortest.Store) {

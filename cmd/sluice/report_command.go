@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // reportFlags select the subject of a report, and its files.
@@ -121,8 +123,14 @@ func reportOfHistory(ctx context.Context, s *session.Stack, version int) (*repor
 	for _, w := range warnings {
 		s.Session.Terminal.Warn("%s", w)
 	}
-	if version < 1 || version > len(updates) {
-		return nil, exit.Usagef("the history of %s has the numbers 1 to %d; `sluice stack history` prints them", s.Name(), len(updates))
+	numberAll(updates)
+	at := slices.IndexFunc(updates, func(u backend.Update) bool { return u.Number == version })
+	if at < 0 {
+		last := 0
+		if len(updates) > 0 {
+			last = updates[0].Number
+		}
+		return nil, exit.Usagef("the history of %s has the numbers 1 to %d, and no number %d; `sluice stack history` prints them", s.Name(), last, version)
 	}
-	return reports.OfHistory(s.Session.Project.Name, s.Name(), updates[len(updates)-version]), nil
+	return reports.OfHistory(s.Session.Project.Name, s.Name(), updates[at]), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -74,14 +75,13 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 	for _, w := range warnings {
 		open.Terminal.Warn("%s", w)
 	}
-	first := len(updates)
-	if first == 0 && !f.json {
+	numberAll(updates)
+	if len(updates) == 0 && !f.json {
 		_, err := fmt.Fprintln(open.Terminal.Out, "Stack has never been updated")
 		return err
 	}
 	if f.pageSize > 0 {
 		from := min((f.page-1)*f.pageSize, len(updates))
-		first -= from
 		updates = updates[from:min(from+f.pageSize, len(updates))]
 	}
 	if len(updates) == 0 && !f.json {
@@ -89,7 +89,7 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		return err
 	}
 	if !f.json {
-		return writeHistoryText(open.Terminal.Out, updates, first, f.fullDates)
+		return writeHistoryText(open.Terminal.Out, updates, f.fullDates)
 	}
 	var dec workspace.Decrypter
 	if f.showSecrets {
@@ -102,9 +102,9 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		session.NoteDecryption(ctx, s, "", "pulumi stack history")
 	}
 	entries := make([]historyEntry, 0, len(updates))
-	for i, u := range updates {
+	for _, u := range updates {
 		e := historyEntry{
-			Version: first - i, Kind: u.Kind, StartTime: format.Time(u.Started()), Message: u.Message, Environment: u.Environment,
+			Version: u.Number, Kind: u.Kind, StartTime: format.Time(u.Started()), Message: u.Message, Environment: u.Environment,
 			Config: recordedConfig(ctx, s, u, dec), Result: u.Result, EndTime: format.Time(u.Ended()), ResourceChanges: u.ResourceChanges,
 		}
 		entries = append(entries, e)
@@ -154,14 +154,21 @@ func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec
 	return out
 }
 
-// writeHistoryText prints operations for people. first is the version of the first one.
-func writeHistoryText(w io.Writer, updates []backend.Update, first int, fullDates bool) error {
+// numberAll gives the operations of a whole history, the newest first, their numbers if the backend has given none.
+func numberAll(updates []backend.Update) {
+	for i := range updates {
+		updates[i].Number = cmp.Or(updates[i].Number, len(updates)-i)
+	}
+}
+
+// writeHistoryText prints operations for people.
+func writeHistoryText(w io.Writer, updates []backend.Update, fullDates bool) error {
 	var b strings.Builder
 	for i, u := range updates {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "Version: %d\nUpdateKind: %s\nStatus: %s", first-i, u.Kind, u.Result)
+		fmt.Fprintf(&b, "Version: %d\nUpdateKind: %s\nStatus: %s", u.Number, u.Kind, u.Result)
 		if u.Message != "" {
 			fmt.Fprintf(&b, "\nMessage: %s", format.Printable(u.Message))
 		}

@@ -108,8 +108,14 @@ func keptEvents(ctx context.Context, open *session.Opener, stack string, f histo
 		return nil, exit.Usagef("%s keeps no events, which Pulumi's service does. --event-log FILE of an operation writes its events to a file, "+
 			"and the flag --event-log of this command prints them", backend.MaskURL(s.Session.BackendURL))
 	}
+	return eventsOf(ctx, keeper, f), nil
+}
+
+// eventsOf returns the events that a backend has kept of an operation, one part after the other.
+func eventsOf(ctx context.Context, keeper backend.EventKeeper, f historyEventFlags) nextEvent {
 	var page []json.RawMessage
 	token, printed, begun := "", 0, false
+	seen := map[string]bool{} // the tokens of parts
 	return func() ([]byte, bool, error) {
 		for len(page) == 0 {
 			if begun && (token == "" || !f.all && !f.summary && printed >= f.count) {
@@ -120,11 +126,15 @@ func keptEvents(ctx context.Context, open *session.Opener, stack string, f histo
 			if page, token, err = keeper.KeptEvents(ctx, f.operation, f.filter, token); err != nil {
 				return nil, false, err
 			}
+			if token != "" && seen[token] {
+				return nil, false, fmt.Errorf("the events of operation %s have no end: the backend repeats a part of them", f.operation)
+			}
+			seen[token] = true
 		}
 		event := page[0]
 		page, printed = page[1:], printed+1
 		return event, true, nil
-	}, nil
+	}
 }
 
 // loggedEvents returns the events of an event log. It skips lines that are no JSON objects, as the log may be the standard output of a

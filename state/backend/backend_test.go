@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/secrets/secretstest"
@@ -536,6 +537,83 @@ func TestSidesAreKeptBesideTheState(t *testing.T) {
 			require.NotContains(t, strings.Join(f.files(), " "), "sluice/"+string(kind))
 		})
 	}
+}
+
+// counted counts the calls of a store.
+type counted struct {
+	store.Store
+	reads, removals int
+}
+
+func (c *counted) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	c.reads++
+	return c.Store.Read(ctx, key)
+}
+
+func (c *counted) Remove(ctx context.Context, keys ...string) error {
+	c.removals++
+	return c.Store.Remove(ctx, keys...)
+}
+
+func TestALongHistoryCostsFewRequests(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	for n := range 20 {
+		require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update", Result: ResultSucceeded, Config: json.RawMessage(fmt.Sprintf(`{"shop:n":"%d"}`, n))}))
+	}
+	calls := &counted{Store: b.storage.store}
+	b.storage.store = calls
+	h := history{s.(*fileStack).files}
+	_, _, err := h.version(ctx, 7)
+	require.NoError(t, err)
+	require.Equal(t, 1, calls.reads, "the copy of the stack file")
+	calls.reads = 0
+
+	require.NoError(t, h.recordInterrupted(ctx, &journal.Report{}))
+	require.Equal(t, 1, calls.reads, "the newest record, for the configuration")
+	last, err := h.last(ctx, func(Update) bool { return true })
+	require.NoError(t, err)
+	require.JSONEq(t, `{"shop:n":"19"}`, string(last.Config))
+
+	require.NoError(t, h.prune(ctx, 2))
+	require.Equal(t, 2, calls.removals, "of the history and of the backups")
+	updates, _, err := h.list(ctx)
+	require.NoError(t, err)
+	require.Len(t, updates, 2)
+}
+
+// The numbers that the history shows are those that exports take.
+func TestARecordThatCannotBeReadKeepsItsNumber(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	for _, id := range []string{"1", "2", "3"} {
+		r := thing("a")
+		r.ID = id
+		mustEdit(t, s, snapshotOf(r))
+		require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update", Result: ResultSucceeded, Message: id}))
+	}
+	records, err := filepath.Glob(filepath.Join(f.dir, ".pulumi/history/shop/dev/*.history.json"))
+	require.NoError(t, err)
+	require.Len(t, records, 3)
+	require.NoError(t, os.WriteFile(records[1], []byte("{"), 0o600))
+
+	updates, warnings, err := s.History(ctx)
+	require.NoError(t, err)
+	require.Len(t, warnings, 1)
+	require.Len(t, updates, 2)
+	require.Equal(t, []int{3, 1}, []int{updates[0].Number, updates[1].Number})
+	for _, u := range updates {
+		export, err := s.ExportVersion(ctx, u.Number, false)
+		require.NoError(t, err)
+		require.Contains(t, string(export), fmt.Sprintf(`"id": %q`, u.Message))
+	}
+	var missing *VersionError
+	_, err = s.ExportVersion(ctx, 4, false)
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, 3, missing.Last)
 }
 
 func TestHistoryAndBackups(t *testing.T) {

@@ -106,19 +106,31 @@ func (h history) pruneFolder(ctx context.Context, folder, prefix string, keep in
 		times = append(times, at)
 	}
 	slices.Sort(times)
-	var errs []error
+	var old []string
 	for _, at := range times[:max(0, len(times)-keep)] {
-		for _, key := range files[at] {
-			errs = append(errs, h.files.storage.store.Remove(ctx, key))
-		}
+		old = append(old, files[at]...)
 	}
-	return errors.Join(errs...)
+	return h.files.storage.store.Remove(ctx, old...)
 }
 
 // list returns the recorded operations, the newest first, and a warning for each that cannot be read.
 func (h history) list(ctx context.Context) (updates []Update, warnings []string, err error) {
-	updates, _, warnings, err = h.records(ctx)
-	return updates, warnings, err
+	infos, err := h.infos(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range infos {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		u, err := h.readUpdate(ctx, infos, i)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("a record of the history was skipped: %v", err))
+			continue
+		}
+		updates = append(updates, u)
+	}
+	return updates, warnings, nil
 }
 
 // last returns the newest recorded operation that is accepted, nil if there is none. Records that cannot be read are skipped.
@@ -127,11 +139,11 @@ func (h history) last(ctx context.Context, accept func(Update) bool) (*Update, e
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range infos {
+	for i := range infos {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if u, err := h.readUpdate(ctx, i.Key); err == nil && accept(u) {
+		if u, err := h.readUpdate(ctx, infos, i); err == nil && accept(u) {
 			return &u, nil
 		}
 	}
@@ -150,39 +162,19 @@ func (h history) infos(ctx context.Context) ([]store.Info, error) {
 	}), nil
 }
 
-// records is list, with the name of the stack file's copy that belongs to each operation, without the extensions.
-func (h history) records(ctx context.Context) (updates []Update, copies, warnings []string, err error) {
-	infos, err := h.infos(ctx)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for _, i := range infos {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, nil, err
-		}
-		u, err := h.readUpdate(ctx, i.Key)
-		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("a record of the history was skipped: %v", err))
-			continue
-		}
-		stem := strings.TrimSuffix(compression.TrimExtension(i.Key), ".history.json")
-		updates, copies = append(updates, u), append(copies, stem+".checkpoint.json")
-	}
-	return updates, copies, warnings, nil
-}
-
-// version returns the copy of the stack file after an operation, and its name. The oldest operation has the number 1.
+// version returns the copy of the stack file after an operation, and its name. The oldest operation has the number 1; those
+// whose records cannot be read count, too.
 func (h history) version(ctx context.Context, number int) (content []byte, name string, err error) {
-	_, copies, _, err := h.records(ctx)
+	infos, err := h.infos(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	missing := &VersionError{Stack: h.files.ref.Name, Version: number, Last: len(copies)}
-	if number < 1 || number > len(copies) {
+	missing := &VersionError{Stack: h.files.ref.Name, Version: number, Last: len(infos)}
+	if number < 1 || number > len(infos) {
 		return nil, "", missing
 	}
-	stem := copies[len(copies)-number]
-	found, err := h.files.storage.store.List(ctx, stem)
+	stem := strings.TrimSuffix(compression.TrimExtension(infos[len(infos)-number].Key), ".history.json")
+	found, err := h.files.storage.store.List(ctx, stem+".checkpoint.json")
 	if err != nil {
 		return nil, "", fmt.Errorf("history of stack %s: %w", h.files.ref, err)
 	}
@@ -200,7 +192,9 @@ func (h history) version(ctx context.Context, number int) (content []byte, name 
 	return content, name, nil
 }
 
-func (h history) readUpdate(ctx context.Context, key string) (u Update, err error) {
+// readUpdate reads one of all records.
+func (h history) readUpdate(ctx context.Context, all []store.Info, i int) (u Update, err error) {
+	key := all[i].Key
 	b, _, err := h.files.storage.store.Read(ctx, key)
 	if err == nil {
 		b, err = compression.Unpack(b)
@@ -211,6 +205,7 @@ func (h history) readUpdate(ctx context.Context, key string) (u Update, err erro
 	if err != nil {
 		return u, fmt.Errorf("%s: %w", h.files.storage.store.Name(key), err)
 	}
+	u.Number = len(all) - i
 	return u, nil
 }
 
@@ -248,8 +243,8 @@ func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error
 		u.ResourceChanges[c.Op()]++
 		u.EndTime = max(u.EndTime, c.Resource.Modified.Unix())
 	}
-	if before, _, err := h.list(ctx); err == nil && len(before) > 0 {
-		u.Config = before[0].Config
+	if before, err := h.last(ctx, func(Update) bool { return true }); err == nil && before != nil {
+		u.Config = before.Config
 	}
 	return h.write(ctx, u)
 }

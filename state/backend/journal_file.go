@@ -44,15 +44,15 @@ func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-// Create implements [journal.Store]. The base is a copy, not a second name of the stack file: a user may edit that file
-// in place, and then the previous content is needed.
+// Create implements [journal.Store]. The base belongs to the log, so it is written when the log is there: a process that
+// finds another log leaves both as they are. Until then the stack file is the base. The base is a copy, not a second name of
+// the stack file: a user may edit that file in place, and then the previous content is needed.
 func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
-	if len(base) > 0 {
-		if _, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
-			return err
-		}
+	if err := j.Log.Create(ctx, first); err != nil || len(base) == 0 {
+		return err
 	}
-	return j.Log.Create(ctx, first)
+	_, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{})
+	return err
 }
 
 // Remove implements [journal.Store]. The base of another journal stays.

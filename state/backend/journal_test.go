@@ -222,13 +222,12 @@ func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, held, "whoever is refused keeps no lock")
 
+	left := f.read(journalPath)
 	where, err := s.DiscardJournal(ctx)
 	require.NoError(t, err)
 	kept, err := os.ReadFile(where)
 	require.NoError(t, err)
-	j, err := journal.Read(kept, where)
-	require.NoError(t, err)
-	require.Equal(t, 3, j.Records())
+	require.Equal(t, left, string(kept))
 	require.Equal(t, theirs, f.read(stackFile))
 	l, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
@@ -435,4 +434,32 @@ func TestADamagedJournalIsRefusedAsAWhole(t *testing.T) {
 	require.Equal(t, []advice.Advice{advice.On(advice.DiscardJournal)}, advice.Of(err))
 	require.Equal(t, string(whole), f.read(journalPath))
 	require.Equal(t, before, f.read(stackFile))
+}
+
+// A process that has lost the lock begins its journal after the present holder has begun one.
+func TestAJournalThatIsRefusedLeavesThePresentOne(t *testing.T) {
+	ctx := context.Background()
+	for name, wrap := range map[string]func(store.Store) store.Store{
+		"file":     func(s store.Store) store.Store { return s },
+		"segments": func(s store.Store) store.Store { return struct{ store.Store }{s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			b := f.open()
+			b.storage.store = wrap(b.storage.store)
+			files := b.storage.files(Ref{Project: "shop", Name: "dev"})
+			holder, late := files.journal(), files.journal()
+			require.NoError(t, holder.Create(ctx, []byte("journal of the holder"), []byte("base of the holder")))
+
+			require.ErrorIs(t, late.Create(ctx, []byte("late journal"), []byte("late base")), store.ErrConflict)
+			require.NoError(t, late.Remove(ctx), "as at the end of a run")
+			found := files.journal()
+			content, err := found.Read(ctx)
+			require.NoError(t, err)
+			require.Equal(t, "journal of the holder", string(content))
+			base, err := found.Base(ctx)
+			require.NoError(t, err)
+			require.Equal(t, "base of the holder", string(base))
+		})
+	}
 }

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,4 +78,42 @@ func TestOnlyLocksThatWereLookedAtAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, held, 1)
 	require.NoError(t, l.Close())
+}
+
+// Tags have no lock: what another process does while they are edited counts.
+func TestAnEditOfTagsLosesNoOther(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct{ before, ours, theirs, want map[string]string }{
+		"a tag is added while the last one goes": {
+			before: map[string]string{"a": "1"}, ours: map[string]string{"a": ""}, theirs: map[string]string{"b": "2"}, want: map[string]string{"b": "2"},
+		},
+		"the last one goes while a tag is added": {
+			before: map[string]string{"a": "1"}, ours: map[string]string{"b": "2"}, theirs: map[string]string{"a": ""}, want: map[string]string{"b": "2"},
+		},
+		"both add the first one": {
+			ours: map[string]string{"a": "1"}, theirs: map[string]string{"b": "2"}, want: map[string]string{"a": "1", "b": "2"},
+		},
+		"nobody has tags": {ours: map[string]string{"a": ""}, want: map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			s := f.init(f.open(), "dev")
+			edit := func(change map[string]string, meanwhile func()) {
+				require.NoError(t, s.EditTags(ctx, func(tags map[string]string) {
+					meanwhile()
+					for name, value := range change {
+						if tags[name] = value; value == "" {
+							delete(tags, name)
+						}
+					}
+				}))
+			}
+			edit(c.before, func() {})
+			var once sync.Once
+			edit(c.ours, func() { once.Do(func() { edit(c.theirs, func() {}) }) })
+			tags, err := s.Tags(ctx)
+			require.NoError(t, err)
+			require.Equal(t, c.want, tags)
+		})
+	}
 }

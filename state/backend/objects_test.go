@@ -108,7 +108,7 @@ func TestAStackIsRenamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"k": "v"}, tags)
 	require.NoError(t, renamed.EditTags(ctx, func(tags map[string]string) { clear(tags) }))
-	require.NotContains(t, f.files(), ".pulumi/stacks/other/new.pulumi-tags")
+	require.JSONEq(t, `{"version": 1, "tags": {}}`, f.read(".pulumi/stacks/other/new.pulumi-tags"))
 	for _, stack := range []Stack{s, renamed} {
 		locks, err := stack.Locks(ctx)
 		require.NoError(t, err)

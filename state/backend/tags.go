@@ -49,7 +49,8 @@ func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, erro
 	return f.Tags, info, nil
 }
 
-// edit changes the tags. Tags have no lock: if another process has written them meanwhile, they are read again.
+// edit changes the tags. Tags have no lock: if another process has written them meanwhile, they are read again. The file stays
+// when the last tag goes, as a removal has no condition.
 func (t tags) edit(ctx context.Context, change func(tags map[string]string)) error {
 	if err := t.files.storage.prepareWrite(ctx); err != nil {
 		return err
@@ -60,8 +61,8 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 			return err
 		}
 		change(all)
-		if len(all) == 0 {
-			return t.files.storage.store.Remove(ctx, t.files.keys().Tags())
+		if len(all) == 0 && info.Key == "" {
+			return nil
 		}
 		b, err := json.Marshal(tagsFile{1, all})
 		if err != nil {

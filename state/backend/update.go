@@ -18,6 +18,9 @@ type Update struct {
 	Result          string            `json:"result"`  // "succeeded" or "failed"
 	EndTime         int64             `json:"endTime"` // unix seconds
 	ResourceChanges map[string]int    `json:"resourceChanges,omitempty"`
+	// Number is the number of the operation in the history of a self-managed backend, 1 for the oldest one; [Stack.ExportVersion] takes it. 0 is
+	// unknown. It is not recorded.
+	Number int `json:"-"`
 	// Keep is how many operations, this one included, the history and the backups of a self-managed backend keep from now on; 0 is all. It is not
 	// recorded.
 	Keep int `json:"-"`

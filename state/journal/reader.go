@@ -18,9 +18,6 @@ type Journal struct {
 // isBegun reports whether there is a header.
 func (j *Journal) isBegun() bool { return j.Header.Format != 0 }
 
-// Records returns the number of records after the header.
-func (j *Journal) Records() int { return len(j.entries) }
-
 // wrote reports whether a checkpoint is the base of the journal or was written under it.
 func (j *Journal) wrote(digest string) bool {
 	if digest == j.Header.Base.Digest {

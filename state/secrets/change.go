@@ -22,24 +22,22 @@ func (e *UnknownProviderError) Error() string {
 //
 // [state.md 5.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#58-changing-the-provider
 func CheckProvider(text string, from Source) error {
-	if isPassphrase(text) {
+	if IsPassphrase(text) {
 		return nil
 	}
 	_, err := from.keeper(text)
 	return err
 }
 
-func isPassphrase(text string) bool { return text == "" || text == "default" || text == TypePassphrase }
-
 // IsPassphrase reports whether a text names the provider with a passphrase, which is the default one.
-func IsPassphrase(text string) bool { return isPassphrase(text) }
+func IsPassphrase(text string) bool { return text == "" || text == "default" || text == TypePassphrase }
 
 // NewManager makes a manager with a new key, of the provider that a text names: "default", "passphrase" or the URL of a key
 // service ([state.md 5.8]). The second result is for the configuration file.
 //
 // [state.md 5.8]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#58-changing-the-provider
 func NewManager(ctx context.Context, text string, from Source) (Manager, Settings, error) {
-	if isPassphrase(text) {
+	if IsPassphrase(text) {
 		m, err := New(ctx, from)
 		if err != nil {
 			return nil, Settings{}, err

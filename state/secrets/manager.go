@@ -105,7 +105,7 @@ type Choice struct {
 // [state.md 5.5]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#55-which-manager
 func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
 	switch {
-	case !isPassphrase(settings.Provider):
+	case !IsPassphrase(settings.Provider):
 		return chooseCloud(ctx, settings, recorded, from)
 	case settings.Salt != "":
 		m, err := openAsking(ctx, settings.Salt, from)

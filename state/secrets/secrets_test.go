@@ -102,7 +102,7 @@ func TestPassphraseSources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			from := NewSource(func(n string) (string, bool) { v, ok := c.env[n]; return v, ok }, c.prompt)
-			got, err := from.Passphrase(context.Background())
+			got, err := from.ask(context.Background(), AskExisting)
 			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.want, got)
 		})
@@ -203,7 +203,7 @@ func TestThePassphraseOfOneStackCountsFirst(t *testing.T) {
 	variables := map[string]string{EnvPassphrase: "of all", EnvDirectory: dir}
 	source := NewSource(func(name string) (string, bool) { text, ok := variables[name]; return text, ok }, nil)
 	passphrase := func(project, stack string) string {
-		text, err := source.For(project, stack).Passphrase(t.Context())
+		text, err := source.For(project, stack).ask(t.Context(), AskExisting)
 		require.NoError(t, err)
 		return text
 	}
@@ -214,7 +214,7 @@ func TestThePassphraseOfOneStackCountsFirst(t *testing.T) {
 	variables["SLUICE_PASSPHRASE_MY_NET_DEV_EU"] = "from the variable"
 	require.Equal(t, "from the variable", passphrase("my-net", "dev.eu"))
 	delete(variables, EnvPassphrase)
-	_, err := source.For("my-net", "prod").Passphrase(t.Context())
+	_, err := source.For("my-net", "prod").ask(t.Context(), AskExisting)
 	require.ErrorIs(t, err, ErrNoPassphrase)
 	require.ErrorContains(t, err, "SLUICE_PASSPHRASE_MY_NET_PROD")
 }

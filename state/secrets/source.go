@@ -122,9 +122,6 @@ func (s Source) For(project, stack string) Source {
 	return s
 }
 
-// Passphrase returns the passphrase of an existing stack, or an error that wraps [ErrNoPassphrase].
-func (s Source) Passphrase(ctx context.Context) (string, error) { return s.ask(ctx, AskExisting) }
-
 // NewPassphrase returns the passphrase for a new stack; the prompt asks for it twice.
 func (s Source) NewPassphrase(ctx context.Context) (string, error) { return s.ask(ctx, AskNew) }
 

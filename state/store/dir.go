@@ -197,7 +197,7 @@ func (d *Dir) Remove(_ context.Context, keys ...string) error {
 		if _, err := os.Lstat(file); err == nil {
 			touched[filepath.Dir(file)] = true
 		}
-		problems = errors.Join(problems, removeIfExists(file), removeIfExists(file+sidecar))
+		problems = errors.Join(problems, private.Remove(file), private.Remove(file+sidecar))
 	}
 	for dir := range touched {
 		if err := syncDir(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -244,13 +244,13 @@ func (d *Dir) replace(key string, content io.Reader, check func() error) error {
 	err = check()
 	// A sidecar of Pulumi describes the old content, and after a truncated one Pulumi cannot read the file.
 	if err == nil {
-		err = removeIfExists(path + sidecar)
+		err = private.Remove(path + sidecar)
 	}
 	if err == nil {
 		err = d.rename(temp.path, path)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfExists(temp.path))
+		return errors.Join(err, private.Remove(temp.path))
 	}
 	if err := d.at(Renamed); err != nil {
 		return err
@@ -289,7 +289,7 @@ func (d *Dir) write(key string, content io.Reader) (temporary, error) {
 	if errors.Is(err, ErrKilled) {
 		return temporary{}, err
 	}
-	return temporary{}, errors.Join(err, removeIfExists(temp.path))
+	return temporary{}, errors.Join(err, private.Remove(temp.path))
 }
 
 // rename makes the directory of to if it is missing.
@@ -345,16 +345,16 @@ func (d *Dir) link(from, to string) error {
 	if err := d.at(Linked); errors.Is(err, ErrKilled) {
 		return err
 	} else if err != nil {
-		return errors.Join(err, removeIfExists(temp.path))
+		return errors.Join(err, private.Remove(temp.path))
 	}
-	if err := removeIfExists(target + sidecar); err != nil {
-		return errors.Join(err, removeIfExists(temp.path))
+	if err := private.Remove(target + sidecar); err != nil {
+		return errors.Join(err, private.Remove(temp.path))
 	}
 	if err := d.rename(temp.path, target); err != nil {
-		return errors.Join(err, removeIfExists(temp.path))
+		return errors.Join(err, private.Remove(temp.path))
 	}
 	// Renaming one name of a file to another name of it does nothing and leaves both.
-	return errors.Join(removeIfExists(temp.path), syncDir(filepath.Dir(target)))
+	return errors.Join(private.Remove(temp.path), syncDir(filepath.Dir(target)))
 }
 
 // beginLink makes a second name of a file under a temporary name for a key.
@@ -371,7 +371,7 @@ func (d *Dir) beginLink(from, key string) (temporary, error) {
 		if err == nil {
 			return temp, nil
 		}
-		if err = errors.Join(unlessClaimed(err), removeIfExists(file)); err != nil {
+		if err = errors.Join(unlessClaimed(err), private.Remove(file)); err != nil {
 			return temporary{}, err
 		}
 	}
@@ -406,7 +406,7 @@ func (d *Dir) begin(key string) (*os.File, temporary, error) {
 		if err == nil {
 			return f, temp, nil
 		}
-		if err = errors.Join(unlessClaimed(err), f.Close(), removeIfExists(f.Name())); err != nil {
+		if err = errors.Join(unlessClaimed(err), f.Close(), private.Remove(f.Name())); err != nil {
 			return nil, temporary{}, err
 		}
 	}
@@ -440,7 +440,7 @@ func (d *Dir) tidy(folder, prefix string) error {
 		if cannot != nil {
 			continue // it is in use, or this process cannot find out
 		}
-		err = errors.Join(err, removeIfExists(file), use.Close())
+		err = errors.Join(err, private.Remove(file), use.Close())
 	}
 	return err
 }
@@ -451,13 +451,6 @@ const sidecar = ".attrs"
 // isDebris reports whether a file is not a content: an unfinished write or a sidecar.
 func isDebris(name string) bool {
 	return strings.HasSuffix(name, temporarySuffix) || strings.HasSuffix(name, sidecar)
-}
-
-func removeIfExists(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err // it names the file
-	}
-	return nil
 }
 
 // syncDir makes renames in a directory durable. Some file systems do not support that and report so.

@@ -9,9 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // Log is a content that grows at its end. It is used by one goroutine at a time. Writes are durable when the method
@@ -21,13 +24,14 @@ type Log interface {
 	Exists(ctx context.Context) (bool, error)
 	// Read returns the content, nil if there is no log.
 	Read(ctx context.Context) ([]byte, error)
-	// Create begins the log, which must not exist.
+	// Create begins the log. If there is one it stays as it is, and the error wraps [ErrConflict].
 	Create(ctx context.Context, first []byte) error
 	// Append adds to the end. After an error the log may have a part of the addition.
 	Append(ctx context.Context, b []byte) error
 	// Truncate cuts the log to its first size bytes.
 	Truncate(ctx context.Context, size int64) error
-	// Remove removes the log that was created or read; without one, the existing log, if there is one.
+	// Remove removes the log that was created or read; without one, the existing log, if there is one. After a Create that
+	// found another log it removes nothing.
 	Remove(ctx context.Context) error
 	// Sweep removes the remains of logs whose processes were killed while they removed them. It is called when there is no log.
 	Sweep(ctx context.Context) error
@@ -50,6 +54,8 @@ type fileLog struct {
 	key  string
 	path string
 	open *os.File // since it was created or first appended to; nil before that
+	// foreign is true after a Create that found another log.
+	foreign bool
 }
 
 func (l *fileLog) Exists(context.Context) (bool, error) {
@@ -61,6 +67,7 @@ func (l *fileLog) Exists(context.Context) (bool, error) {
 }
 
 func (l *fileLog) Read(context.Context) ([]byte, error) {
+	l.foreign = false
 	b, err := os.ReadFile(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,17 +93,20 @@ func (l *fileLog) Create(_ context.Context, first []byte) error {
 	if err == nil {
 		err = l.name(temp.path)
 	}
-	if err == nil {
+	if l.foreign = errors.Is(err, ErrConflict); err == nil {
 		l.open, err = l.atEnd()
 	}
-	return errors.Join(err, removeIfExists(temp.path), syncDir(folder))
+	return errors.Join(err, private.Remove(temp.path), syncDir(folder))
 }
 
 // name makes a temporary file the log, if there is none.
 func (l *fileLog) name(temp string) error {
 	err := os.Link(temp, l.path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return Conflict(l.path)
 	}
 	// The file system has no second names. The holder of the stack's lock is alone here.
 	if _, err := os.Lstat(l.path); !errors.Is(err, fs.ErrNotExist) {
@@ -137,6 +147,9 @@ func (l *fileLog) Truncate(_ context.Context, size int64) error {
 }
 
 func (l *fileLog) Remove(context.Context) error {
+	if l.foreign {
+		return nil
+	}
 	if l.open != nil {
 		isThere := l.isThere()
 		_ = l.open.Close() // everything in it is durable
@@ -145,7 +158,7 @@ func (l *fileLog) Remove(context.Context) error {
 			return nil
 		}
 	}
-	if err := removeIfExists(l.path); err != nil {
+	if err := private.Remove(l.path); err != nil {
 		return err
 	}
 	if err := syncDir(filepath.Dir(l.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -176,13 +189,15 @@ type segmentLog struct {
 	folder string
 	run    string // the folder of this log in that folder; "" before it is chosen
 	next   int    // the number of the next segment
+	// foreign is true after a Create that found another log.
+	foreign bool
 }
 
 const segmentName = "%012d.seg"
 
-// segments lists the contents of the log, none if there is no log, and those of no log. If the log is not chosen yet, it is
-// the first one.
-func (l *segmentLog) segments(ctx context.Context) (keys, debris []string, err error) {
+// segments lists the contents of the log, none if there is no log, and the keys of those of no log. If the log is not chosen
+// yet, it is the first one.
+func (l *segmentLog) segments(ctx context.Context) (ours []Info, debris []string, err error) {
 	infos, err := l.store.List(ctx, l.folder)
 	if err != nil {
 		return nil, nil, err
@@ -200,37 +215,46 @@ func (l *segmentLog) segments(ctx context.Context) (keys, debris []string, err e
 		case run != log:
 			debris = append(debris, i.Key)
 		case run == l.run:
-			keys = append(keys, i.Key)
+			ours = append(ours, i)
 		}
 	}
-	return keys, debris, nil
+	return ours, debris, nil
+}
+
+func keysOf(infos []Info) []string {
+	keys := make([]string, len(infos))
+	for i := range infos {
+		keys[i] = infos[i].Key
+	}
+	return keys
 }
 
 func (l *segmentLog) Exists(ctx context.Context) (bool, error) {
 	l.run = ""
-	keys, _, err := l.segments(ctx)
-	return len(keys) > 0, err
+	segments, _, err := l.segments(ctx)
+	return len(segments) > 0, err
 }
 
 func (l *segmentLog) Read(ctx context.Context) ([]byte, error) {
-	l.run = ""
-	keys, _, err := l.segments(ctx)
-	if err != nil || len(keys) == 0 {
+	l.run, l.foreign = "", false
+	segments, _, err := l.segments(ctx)
+	if err != nil || len(segments) == 0 {
 		return nil, err
 	}
-	all := []byte{}
-	for i, key := range keys {
-		if !strings.HasSuffix(key, fmt.Sprintf(segmentName, i+1)) {
+	for i, s := range segments {
+		if !strings.HasSuffix(s.Key, fmt.Sprintf(segmentName, i+1)) {
 			return nil, fmt.Errorf("%s: segment %d of the journal is missing", l.store.Name(l.folder), i+1)
 		}
-		b, _, err := l.store.Read(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b...)
 	}
-	l.next = len(keys) + 1
-	return all, nil
+	parts, err := Contents(ctx, l.store, keysOf(segments)...)
+	if err != nil {
+		return nil, err
+	}
+	l.next = len(segments) + 1
+	if all := slices.Concat(parts...); all != nil {
+		return all, nil
+	}
+	return []byte{}, nil
 }
 
 func (l *segmentLog) key(number int) string {
@@ -239,11 +263,11 @@ func (l *segmentLog) key(number int) string {
 
 func (l *segmentLog) Create(ctx context.Context, first []byte) error {
 	l.run = ""
-	keys, debris, err := l.segments(ctx)
+	segments, debris, err := l.segments(ctx)
 	if err != nil {
 		return err
 	}
-	if len(keys) > 0 {
+	if l.foreign = len(segments) > 0; l.foreign {
 		return Conflict(l.store.Name(l.folder))
 	}
 	if err := l.store.Remove(ctx, debris...); err != nil {
@@ -269,22 +293,23 @@ func (l *segmentLog) Append(ctx context.Context, b []byte) error {
 
 func (l *segmentLog) Truncate(ctx context.Context, size int64) error {
 	l.run = ""
-	keys, _, err := l.segments(ctx)
+	segments, _, err := l.segments(ctx)
+	if err != nil {
+		return err
+	}
+	keys := keysOf(segments)
+	parts, err := Contents(ctx, l.store, keys...) // the sizes in the list need not be those of the contents
 	if err != nil {
 		return err
 	}
 	var cut []string
-	for _, key := range keys {
-		b, _, err := l.store.Read(ctx, key)
-		if err != nil {
-			return err
-		}
-		length := int64(len(b))
+	for i, key := range keys {
+		length := int64(len(parts[i]))
 		switch {
 		case size <= 0:
 			cut = append(cut, key)
 		case length > size:
-			if _, err := l.store.Write(ctx, key, b[:size], Condition{}); err != nil {
+			if _, err := l.store.Write(ctx, key, parts[i][:size], Condition{}); err != nil {
 				return err
 			}
 		}
@@ -300,15 +325,18 @@ func (l *segmentLog) Truncate(ctx context.Context, size int64) error {
 }
 
 func (l *segmentLog) Remove(ctx context.Context) error {
-	keys, debris, err := l.segments(ctx)
+	if l.foreign {
+		return nil
+	}
+	segments, debris, err := l.segments(ctx)
 	if err != nil {
 		return err
 	}
-	if len(keys) > 0 {
-		if err := l.store.Remove(ctx, keys[0]); err != nil {
+	if len(segments) > 0 {
+		if err := l.store.Remove(ctx, segments[0].Key); err != nil {
 			return err
 		}
-		debris = append(debris, keys[1:]...)
+		debris = append(debris, keysOf(segments[1:])...)
 	}
 	l.run, l.next = "", 0
 	return l.store.Remove(ctx, debris...)

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
+
+	"github.com/sourcegraph/conc/iter"
 )
 
 // Store keeps contents under keys: paths with slashes, relative to the store. It is safe for concurrent use, by other
@@ -108,6 +111,49 @@ func Keep(ctx context.Context, s Store, from, to string) error {
 		return err
 	}
 	return nil
+}
+
+// Requests is the number of simultaneous requests of one call to a store.
+const Requests = 10
+
+// Lean is a Store in which a content costs less than a content with its description.
+type Lean interface {
+	// Content is Read without the description.
+	Content(ctx context.Context, key string) ([]byte, error)
+}
+
+// Contents returns the contents of keys, in their order. It reads several at once. The error is that of the first key in that
+// order that cannot be read.
+func Contents(ctx context.Context, s Store, keys ...string) ([][]byte, error) {
+	var mu sync.Mutex // guards the variables below
+	failed, fault := len(keys), error(nil)
+	contents := make([][]byte, len(keys))
+	iter.Iterator[string]{MaxGoroutines: Requests}.ForEachIdx(keys, func(i int, key *string) {
+		mu.Lock()
+		needless := failed < i
+		mu.Unlock()
+		if needless {
+			return
+		}
+		b, err := content(ctx, s, *key)
+		mu.Lock()
+		defer mu.Unlock()
+		if contents[i] = b; err != nil && i < failed {
+			failed, fault = i, err
+		}
+	})
+	if fault != nil {
+		return nil, fault
+	}
+	return contents, nil
+}
+
+func content(ctx context.Context, s Store, key string) ([]byte, error) {
+	if lean, is := s.(Lean); is {
+		return lean.Content(ctx, key)
+	}
+	b, _, err := s.Read(ctx, key)
+	return b, err
 }
 
 // Tidier is a Store in which killed processes leave files.

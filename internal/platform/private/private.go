@@ -28,6 +28,14 @@ func Create(path string, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
+// Remove removes a file or an empty folder. If there is none, that is no error.
+func Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err // it names the file
+	}
+	return nil
+}
+
 // Mkdir makes a new folder in one that exists. The error wraps [fs.ErrExist] if there is one.
 func Mkdir(path string, mode fs.FileMode) error {
 	if err := os.Mkdir(path, mode.Perm()); err != nil {

@@ -29,6 +29,17 @@ func TestFoldersKeepTheGroupOfTheFolderThatTheyAreIn(t *testing.T) {
 	require.ErrorIs(t, Mkdir(path, Folder), fs.ErrExist)
 }
 
+func TestWhatIsNotThereIsRemovedWithoutAnError(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	require.NoError(t, Write(path, []byte("x")))
+	require.NoError(t, Remove(path))
+	require.NoFileExists(t, path)
+	require.NoError(t, Remove(path))
+	require.NoError(t, Write(path, []byte("x")))
+	require.Error(t, Remove(dir), "it is not empty")
+}
+
 func TestAFileIsPrivateBeforeItIsWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plan.json")
 	require.NoError(t, os.WriteFile(path, []byte("old and long"), 0o600))

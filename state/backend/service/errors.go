@@ -143,6 +143,3 @@ func (e *OvertakenError) Error() string {
 func (e *OvertakenError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.DiscardState)}
 }
-
-// IsAway reports whether err means that the service could not be reached.
-func IsAway(err error) bool { return api.IsAway(err) }

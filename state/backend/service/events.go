@@ -127,7 +127,7 @@ func (e *events) isClosed() bool {
 }
 
 // close waits until everything is sent.
-func (e *events) close(context.Context) {
+func (e *events) close() {
 	e.box.Close()
 	e.work.Wait()
 }

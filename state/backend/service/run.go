@@ -138,6 +138,12 @@ func (r *run) own(ctx context.Context) error {
 	return nil
 }
 
+// abandon ends an operation that has begun at the service and that cannot be carried out.
+func (r *run) abandon(ctx context.Context) error {
+	r.events.close()
+	return r.complete(ctx, api.Failed)
+}
+
 // errNotRenewed is the error for a lease that has run out.
 var errNotRenewed = errors.New("it could not be reached in time to renew it")
 
@@ -226,7 +232,7 @@ func (r *run) End(ctx context.Context, u backend.Update) error {
 		status = api.Failed
 	}
 	ctx = context.WithoutCancel(ctx)
-	r.events.close(ctx)
+	r.events.close()
 	if !r.preview {
 		shared := r.stack.shared
 		shared.mu.Lock()

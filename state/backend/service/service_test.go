@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -337,6 +340,61 @@ func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
 
 // A secret that the service cannot encrypt is kept all the same, and gets a ciphertext of the service when the state is
 // sent.
+// A service that ignores which page is asked for sends the same one without end.
+func TestAHistoryThatRepeatsItsPagesEnds(t *testing.T) {
+	full := func(first int) string {
+		var all []string
+		for n := range historyPage {
+			all = append(all, fmt.Sprintf(`{"kind": "update", "result": "succeeded", "version": %d}`, first-n))
+		}
+		return `{"updates": [` + strings.Join(all, ",") + `]}`
+	}
+	for name, c := range map[string]struct {
+		page     func(n int) string
+		requests int
+		updates  int // -1 if the history has no end
+	}{
+		"always the first page": {func(int) string { return full(900) }, 2, -1},
+		"two pages by turns":    {func(n int) string { return full(900 - 100*(n%2)) }, 3, -1},
+		"three full pages": {func(n int) string {
+			if n == 4 {
+				return `{"updates": []}`
+			}
+			return full(900 - 100*n)
+		}, 4, 300},
+		"an operation came meanwhile": {func(n int) string {
+			if n == 3 {
+				return `{"updates": []}`
+			}
+			return full(900 - 99*n)
+		}, 3, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if requests++; requests > 10 {
+					http.Error(w, `{"message": "enough"}`, http.StatusBadRequest)
+					return
+				}
+				n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+				_, _ = io.WriteString(w, c.page(n)) // the caller may have gone
+			}))
+			defer server.Close()
+			client, err := api.New(api.Options{URL: server.URL, Token: "x"})
+			require.NoError(t, err)
+			defer client.Close()
+			updates, _, err := subject{&core{client: client}, backend.Ref{Owner: "acme", Project: "demo", Name: "dev"}}.History(t.Context())
+			require.Equal(t, c.requests, requests)
+			if c.updates < 0 {
+				require.ErrorContains(t, err, "history of stack acme/demo/dev has no end")
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, updates, c.updates)
+		})
+	}
+}
+
 func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true, Batch: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -369,7 +427,7 @@ func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 			require.Contains(t, string(text), sheltered)
 			require.NotContains(t, string(text), "sw0rdfish")
 			_, err = b.DefaultSecrets(s.subject.Ref()).Encrypter().Encrypt(ctx, "a setting")
-			require.True(t, IsAway(err), "%v", err)
+			require.True(t, api.IsAway(err), "%v", err)
 
 			server.Heal()
 			later, err := Open(ctx, b.core.options) // as the next command does
@@ -405,6 +463,22 @@ func unneeded(live []*state.Resource, random *rand.Rand) int {
 
 // A lease that cannot be renewed is lost: nothing more begins. The operations that had begun can still end, and the next command
 // sends them.
+func TestAnOperationThatIsAbandonedSendsNothingMore(t *testing.T) {
+	_, b := open(t, servicetest.Options{}, nil)
+	s := made(t, b)
+	l, err := s.Lock(t.Context(), backend.LockOptions{Operation: "update"})
+	require.NoError(t, err)
+	h, _ := s.now()
+	r := &run{stack: s, held: h}
+	require.NoError(t, r.start(t.Context(), backend.Operation{Kind: "update"}))
+	require.NoError(t, r.abandon(t.Context()))
+	require.False(t, r.events.box.Put(json.RawMessage("{}")), "it takes no more events, and has waited for those that it had")
+	status, _, err := s.subject.backend.client.Status(t.Context(), r.created.ID)
+	require.NoError(t, err)
+	require.Equal(t, api.Failed, status)
+	require.NoError(t, l.Close())
+}
+
 func TestALostLeaseBeginsNothingMore(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {

@@ -569,7 +569,7 @@ func (s *stack) Begin(ctx context.Context, o backend.Operation) (backend.Run, er
 	}
 	if !o.Preview {
 		if err := r.own(ctx); err != nil {
-			return nil, errors.Join(err, r.complete(context.WithoutCancel(ctx), api.Failed))
+			return nil, errors.Join(err, r.abandon(context.WithoutCancel(ctx)))
 		}
 	}
 	return r, nil

@@ -213,10 +213,21 @@ func (s subject) LastUpdate(ctx context.Context, accept func(backend.Update) boo
 
 // eachUpdate calls f with the operations on the stack, the newest first, until it returns false.
 func (s subject) eachUpdate(ctx context.Context, f func(backend.Update) bool) error {
+	begun := map[string]bool{} // by the first operation of a page
 	for page := 1; ; page++ {
 		all, err := s.backend.client.History(ctx, s.id(), historyPage, page)
 		if err != nil {
 			return err
+		}
+		if len(all) > 0 {
+			first, err := json.Marshal(all[0])
+			if err != nil {
+				return err
+			}
+			if begun[string(first)] {
+				return fmt.Errorf("the service at %s: its history of stack %s has no end: page %d begins as an earlier one", s.backend.host(), s.ref, page)
+			}
+			begun[string(first)] = true
 		}
 		for _, i := range all {
 			u, err := updateOf(i)

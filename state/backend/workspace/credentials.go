@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // ErrEncrypted is wrapped by the error for an encrypted credentials file that cannot be opened. Such a file is left alone.
@@ -158,7 +159,7 @@ func (c Credentials) Logout(url string) error {
 	left := f.remove("accessTokens", url)
 	f.remove("accounts", url)
 	if left == 0 {
-		return removeIfExists(c.path)
+		return private.Remove(c.path)
 	}
 	return c.write(f)
 }
@@ -181,7 +182,7 @@ func (c Credentials) write(f file) error {
 // Forget removes the credentials file, also one that cannot be read, and with key the key that encrypts it, which other credentials files of
 // the user share.
 func (c Credentials) Forget(key bool) error {
-	if err := removeIfExists(c.path); err != nil || !key {
+	if err := private.Remove(c.path); err != nil || !key {
 		return err
 	}
 	return c.sealing.keys.Delete()

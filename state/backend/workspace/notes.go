@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // Notes are sluice's own files about one stack, for the user of this machine. They are beside the selections; Pulumi
@@ -32,7 +34,7 @@ func (n Notes) Read(name string) ([]byte, error) { return os.ReadFile(n.Path(nam
 // Remove removes notes.
 func (n Notes) Remove(names ...string) error {
 	for _, name := range names {
-		if err := removeIfExists(n.Path(name)); err != nil {
+		if err := private.Remove(n.Path(name)); err != nil {
 			return err
 		}
 	}

@@ -136,12 +136,12 @@ func (s Selection) write(f settings) error {
 	}
 	var err error
 	if len(out) == 0 {
-		err = removeIfExists(s.path)
+		err = private.Remove(s.path)
 	} else {
 		err = writeJSON(s.path, out)
 	}
 	if err == nil && s.unresolved != "" {
-		err = removeIfExists(s.unresolved)
+		err = private.Remove(s.unresolved)
 	}
 	return err
 }
@@ -169,14 +169,7 @@ func replace(path string, b []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), removeIfExists(f.Name()))
-	}
-	return nil
-}
-
-func removeIfExists(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), private.Remove(f.Name()))
 	}
 	return nil
 }

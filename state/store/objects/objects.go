@@ -48,7 +48,10 @@ type Store struct {
 	doubts  doubts.Doubts
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store = (*Store)(nil)
+	_ store.Lean  = (*Store)(nil)
+)
 
 // New returns the store in a bucket, which Close closes.
 func New(bucket *blob.Bucket, o Options) *Store { return &Store{bucket: bucket, options: o} }
@@ -78,11 +81,14 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error
 	if err != nil {
 		return nil, store.Info{}, err
 	}
+	b, err := s.Content(ctx, key)
+	return b, info, err
+}
+
+// Content implements [store.Lean] with one request, where Read needs another one for the description.
+func (s *Store) Content(ctx context.Context, key string) ([]byte, error) {
 	b, err := s.bucket.ReadAll(ctx, key)
-	if err != nil {
-		return nil, store.Info{}, s.explain(key, err)
-	}
-	return b, info, nil
+	return b, s.explain(key, err)
 }
 
 func (s *Store) describe(ctx context.Context, key string) (store.Info, error) {
@@ -103,12 +109,9 @@ func (s *Store) examine(ctx context.Context, key string) (info store.Info, write
 	return info, a.Metadata[doubts.Name], nil
 }
 
-// requests is the number of simultaneous requests of one call.
-const requests = 10
-
 // Stat implements [store.Store] with a request for each key, all at once.
 func (s *Store) Stat(ctx context.Context, keys ...string) ([]store.Info, error) {
-	found, err := iter.Mapper[string, []store.Info]{MaxGoroutines: requests}.MapErr(keys, func(key *string) ([]store.Info, error) {
+	found, err := iter.Mapper[string, []store.Info]{MaxGoroutines: store.Requests}.MapErr(keys, func(key *string) ([]store.Info, error) {
 		info, err := s.describe(ctx, *key)
 		switch {
 		case isMissing(err):
@@ -229,7 +232,7 @@ func (s *Store) Copy(ctx context.Context, from, to string) error {
 
 // Remove implements [store.Store].
 func (s *Store) Remove(ctx context.Context, keys ...string) error {
-	errs := iter.Mapper[string, error]{MaxGoroutines: requests}.Map(keys, func(key *string) error {
+	errs := iter.Mapper[string, error]{MaxGoroutines: store.Requests}.Map(keys, func(key *string) error {
 		if err := s.explain(*key, s.bucket.Delete(ctx, *key)); !isMissing(err) {
 			return err
 		}

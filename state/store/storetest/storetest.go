@@ -180,7 +180,11 @@ func RunLog(t *testing.T, s store.Store) {
 		require.NoError(t, l.Append(ctx, []byte(b)))
 	}
 	requireContent("head one two three")
-	require.Error(t, open().Create(ctx, []byte("another")))
+	refused := open()
+	require.ErrorIs(t, refused.Create(ctx, []byte("another")), store.ErrConflict)
+	requireContent("head one two three")
+	require.NoError(t, refused.Remove(ctx), "there is none of its own")
+	requireContent("head one two three")
 	require.NoError(t, open().Append(ctx, []byte(" four")), "another process goes on")
 	requireContent("head one two three four")
 	for _, cut := range []struct {

@@ -31,16 +31,24 @@ func (f File) Current(ctx context.Context) (key string, newest store.Info, err e
 	if err != nil {
 		return "", store.Info{}, err
 	}
+	if newest = latest(present); newest.Key == "" {
+		return f.target(), newest, nil
+	}
+	return newest.Key, newest, nil
+}
+
+// latest returns the variant that is the stack file, an empty description if there is none. present is in key order.
+func latest(present []store.Info) (newest store.Info) {
 	for _, i := range present {
 		if newest.Key == "" || !i.Modified.Before(newest.Modified) {
 			newest = i
 		}
 	}
-	if newest.Key == "" {
-		return f.Keys.File() + f.Format.Extension(), store.Info{}, nil
-	}
-	return newest.Key, newest, nil
+	return newest
 }
+
+// target is the key of the files that it writes.
+func (f File) target() string { return f.Keys.File() + f.Format.Extension() }
 
 // Name returns the name of the stack file, for messages.
 func (f File) Name(ctx context.Context) string {
@@ -117,18 +125,28 @@ func (f File) SetAside(ctx context.Context, checkpoint []byte) (where string, er
 	return f.Store.Name(key), err
 }
 
-// Writer replaces the stack file, any number of times, as long as no other process does. It never overwrites the file
-// of another process, whoever seems to hold the lock. It is for one goroutine at a time.
+// Writer replaces the stack file, any number of times, as long as no other process does. It neither overwrites nor removes
+// a file of another process, whichever variant that is and whoever seems to hold the lock. It is for one goroutine at a time.
 type Writer struct {
 	file File
-	last store.Info // the file when the writer was made, or after its last write
-	kept bool       // the state before it has been kept
+	last string // the key of the stack file when the writer was made, or after its last write; "" if there was none
+	// known are the variants that existed when the writer was made, and that it has not removed, as they were then or after
+	// its last write.
+	known map[string]store.Info
+	kept  bool // the state before it has been kept
 }
 
 // Writer makes a writer of the stack file as it is now.
 func (f File) Writer(ctx context.Context) (*Writer, error) {
-	_, last, err := f.Current(ctx)
-	return &Writer{file: f, last: last}, err
+	present, err := f.Store.Stat(ctx, f.Keys.Variants()...)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{file: f, last: latest(present).Key, known: map[string]store.Info{}}
+	for _, i := range present {
+		w.known[i.Key] = i
+	}
+	return w, nil
 }
 
 // Continue makes the writer go on with the work of another one: the .bak file already has the state before it.
@@ -144,12 +162,20 @@ func (w *Writer) Save(ctx context.Context, checkpoint []byte) error {
 	return err
 }
 
-// Replace replaces the stack file. The first time it keeps the previous one as .bak. The error wraps [store.ErrConflict] if
-// another process has written the file.
+// Replace replaces the stack file, and removes its variants with other compressions (state.md 4.5). The first time it keeps
+// the previous one as .bak. The error wraps [store.ErrConflict] if another process has written a variant, or has removed the
+// stack file.
 func (w *Writer) Replace(ctx context.Context, checkpoint []byte) error {
-	f := w.file
+	f, target := w.file, w.file.target()
+	present, err := f.Store.Stat(ctx, f.Keys.Variants()...)
+	if err != nil {
+		return err
+	}
+	if err := w.check(present); err != nil {
+		return err
+	}
 	if !w.kept {
-		if err := f.keepPrevious(ctx); err != nil {
+		if err := f.keepAll(ctx, present); err != nil {
 			return err
 		}
 		w.kept = true
@@ -158,43 +184,73 @@ func (w *Writer) Replace(ctx context.Context, checkpoint []byte) error {
 	if err != nil {
 		return err
 	}
-	target := f.Keys.File() + f.Format.Extension()
-	condition := store.IfUnchanged(w.last)
-	if w.last.Key != "" && w.last.Key != target {
-		if condition, err = f.asItIs(ctx, target); err != nil {
-			return err
-		}
-	}
-	written, err := f.Store.Write(ctx, target, packed, condition)
+	written, err := f.Store.Write(ctx, target, packed, store.IfUnchanged(w.known[target]))
 	if errors.Is(err, store.ErrConflict) {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.Store.Name(target), err)
 	}
-	w.last = written
-	return f.replaced(ctx, target, packed)
+	w.last, w.known[target] = target, written
+	if err := w.removeOthers(ctx); err != nil {
+		return err
+	}
+	return f.retain(ctx, packed)
 }
 
-// keepPrevious keeps every existing variant of the stack file as its .bak.
-func (f File) keepPrevious(ctx context.Context) error {
-	present, err := f.Store.Stat(ctx, f.Keys.Variants()...)
+// check returns an error that wraps [store.ErrConflict] if another process has changed a variant. The target is left to the
+// condition of its write: only the store knows whether an earlier write of this process has arrived although it failed.
+func (w *Writer) check(present []store.Info) error {
+	target, found := w.file.target(), false
 	for _, i := range present {
-		err = errors.Join(err, store.Keep(ctx, f.Store, i.Key, layout.Previous(i.Key)))
+		found = found || i.Key == w.last
+		was, known := w.known[i.Key]
+		if i.Key != target && (!known || was.Revision != i.Revision) {
+			return store.Conflict(w.file.Store.Name(i.Key))
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("keep the previous state of stack %s: %w", f.Stack, err)
+	if !found && w.last != "" && w.last != target {
+		return store.Conflict(w.file.Store.Name(w.last))
 	}
 	return nil
 }
 
-// asItIs is the condition for a target that is a different variant than the present file.
-func (f File) asItIs(ctx context.Context, target string) (store.Condition, error) {
-	present, err := f.Store.Stat(ctx, target)
-	if err != nil || len(present) == 0 {
-		return store.IfAbsent(), err
+// removeOthers removes the variants that the written one replaces. One that another process has written since [Writer.check]
+// stays.
+func (w *Writer) removeOthers(ctx context.Context) error {
+	var others []string
+	for _, key := range w.file.Keys.Variants() {
+		if _, known := w.known[key]; known && key != w.last {
+			others = append(others, key)
+		}
 	}
-	return store.IfUnchanged(present[0]), nil
+	if len(others) == 0 {
+		return nil
+	}
+	present, err := w.file.Store.Stat(ctx, others...)
+	if err != nil {
+		return err
+	}
+	if err := w.check(present); err != nil {
+		return err
+	}
+	if err := w.file.Store.Remove(ctx, others...); err != nil {
+		return err
+	}
+	for _, key := range others {
+		delete(w.known, key)
+	}
+	return nil
+}
+
+// keepAll keeps variants of the stack file as their .bak.
+func (f File) keepAll(ctx context.Context, present []store.Info) error {
+	for _, i := range present {
+		if err := f.keep(ctx, i.Key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refused sets aside a state that could not be written, because it is the only record of this run.
@@ -207,28 +263,11 @@ func (f File) refused(ctx context.Context, checkpoint []byte, err error) error {
 		"It is left as it is, and the state of this run was set aside in %s", err, where)
 }
 
-// replaced removes the variants of the stack file with other compressions, and keeps a copy if copies are retained
-// (state.md 4.5).
-func (f File) replaced(ctx context.Context, target string, packed []byte) error {
-	var others []string
-	for _, key := range f.Keys.Variants() {
-		if key != target {
-			others = append(others, key)
-		}
-	}
-	present, err := f.Store.Stat(ctx, others...)
-	if err != nil {
-		return err
-	}
-	for _, i := range present {
-		if err := f.Store.Remove(ctx, i.Key); err != nil {
-			return err
-		}
-	}
+// retain keeps a copy of a version, if copies are retained (state.md 4.5).
+func (f File) retain(ctx context.Context, packed []byte) error {
 	if !f.Retain {
 		return nil
 	}
-	retained := fmt.Sprintf("%s.%d", target, f.Now().UnixNano())
-	_, err = f.Store.Write(ctx, retained, packed, store.Condition{})
+	_, err := f.Store.Write(ctx, fmt.Sprintf("%s.%d", f.target(), f.Now().UnixNano()), packed, store.Condition{})
 	return err
 }

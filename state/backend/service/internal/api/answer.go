@@ -11,6 +11,8 @@ import (
 	"math"
 	"net/http"
 	"strings"
+
+	"github.com/sluice-iac/sluice/internal/text/jsonscan"
 )
 
 // answer is the result of a call. Nothing of an answer is used before its check has passed: [decode] is the only way from the bytes of a service to a
@@ -117,39 +119,28 @@ func objectOf(body []byte) map[string]json.RawMessage {
 	return all
 }
 
-// checkNames returns an error if an object of valid JSON, down to a depth, has a member twice: readers differ in which one they take.
-func checkNames(body []byte, depth int) error {
-	body = bytes.TrimLeft(body, " \t\r\n")
-	if depth == 0 || len(body) == 0 || body[0] != '{' && body[0] != '[' {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	open, err := d.Token()
-	if err != nil {
+// checkNames returns an error if an object of valid JSON, down to a depth, has a member twice: readers differ in which one they
+// take. It reads the text once.
+func checkNames(body []byte, depth int) error { return checkNext(jsonscan.New(body), depth) }
+
+// checkNext is checkNames for the next value.
+func checkNext(s *jsonscan.Scanner, depth int) error {
+	next := s.Next()
+	switch {
+	case depth == 0 || next != '{' && next != '[':
+		_, err := s.Cut()
 		return err
+	case next == '[':
+		return s.Array(func(int) error { return checkNext(s, depth-1) })
 	}
 	seen := map[string]bool{}
-	for d.More() {
-		if open == json.Delim('{') {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			name, _ := key.(string) // JSON has no other keys
-			if seen[name] {
-				return fmt.Errorf("it has %q twice", name)
-			}
-			seen[name] = true
+	return s.Members(func(name string) error {
+		if seen[name] {
+			return fmt.Errorf("it has %q twice", name)
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		if err := checkNames(value, depth-1); err != nil {
-			return err
-		}
-	}
-	return nil
+		seen[name] = true
+		return checkNext(s, depth-1)
+	})
 }
 
 // The bounds of answers: their unpacked size, and its ratio to the size that was sent.

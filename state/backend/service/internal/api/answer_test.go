@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/platform/pace"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // exchange is a call with the answer of a service.
@@ -393,6 +394,74 @@ func TestAnswersThatCannotBeMeantAreRefused(t *testing.T) {
 		err := e.do(t.Context(), client)
 		require.ErrorAs(t, err, new(*WrongAnswerError), "%s: %s", c.call, c.answer)
 		require.ErrorContains(t, err, c.want, c.call)
+	}
+}
+
+func TestMembersAreSearchedForDuplicatesDownToADepth(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		depth int
+		want  string // "" if it has none
+	}{
+		"none":                      {`{"a": {"b": 1}, "b": [{"b": 1}, {"b": "a", "a": "b"}, null, true, -1.5e3]}`, 9, ""},
+		"no members":                {` {"a": {}, "b": [], "c": [{}]} `, 9, ""},
+		"another case":              {`{"a": 1, "A": 1}`, 9, ""},
+		"in the object":             {`{"a": 1, "b": 2, "a": 3}`, 1, `it has "a" twice`},
+		"in an object of an object": {`{"a": {"b": {"c": 1, "c": 1}}}`, 3, `it has "c" twice`},
+		"in an object of a list":    {`{"a": [[], [{"b": "}"}, {"c": "\"", "c": 1}]]}`, 4, `it has "c" twice`},
+		"below the depth":           {`{"a": {"b": {"c": 1, "c": 1}}}`, 2, ""},
+		"after what is below it":    {`{"a": {"b": {"c": 1, "c": 1}}, "a": 1}`, 2, `it has "a" twice`},
+		"written in two ways":       {`{"a": 1, "\u0061": 1}`, 1, `it has "a" twice`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := checkNames([]byte(c.text), c.depth)
+			if c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, c.want)
+			}
+		})
+	}
+}
+
+// What is nested deeply is not read again for each level.
+func TestDeepAnswersAreReadOnce(t *testing.T) {
+	const depth = 2_000
+	text := `"` + strings.Repeat("x", 1<<20) + `"`
+	for name, body := range map[string]string{
+		"lists":   `{"a":` + strings.Repeat("[", depth) + text + strings.Repeat("]", depth) + `}`,
+		"objects": strings.Repeat(`{"a":`, depth) + text + strings.Repeat("}", depth),
+	} {
+		t.Run(name, func(t *testing.T) {
+			fuzzing.Bound(t, len(body), 4, func() { require.NoError(t, decode([]byte(body), &nothing{})) })
+		})
+	}
+}
+
+// Tokens of pages that come again, in whatever order, never lead to the last page.
+func TestListsOfStacksThatRepeatTheirPagesEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		tokens   []string // of the answers, over and over
+		requests int
+	}{
+		"one token":             {[]string{"a"}, 2},
+		"two tokens":            {[]string{"a", "b"}, 3},
+		"some, then a repeated": {[]string{"a", "b", "c", "d", "b"}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			client := answering(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				if requests > 10 {
+					http.Error(w, `{"message": "enough"}`, http.StatusBadRequest)
+					return
+				}
+				fmt.Fprintf(w, `{"stacks": [], "continuationToken": %q}`, c.tokens[requests%len(c.tokens)])
+				requests++
+			})
+			_, err := client.Stacks(t.Context(), Filter{})
+			require.ErrorContains(t, err, "its list of stacks has no end")
+			require.Equal(t, c.requests, requests)
+		})
 	}
 }
 

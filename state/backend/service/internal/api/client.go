@@ -408,6 +408,7 @@ func (c *Client) Stacks(ctx context.Context, f Filter) ([]Summary, error) {
 			query.Set(name, value)
 		}
 	}
+	seen := map[string]bool{} // the tokens of pages
 	for {
 		var page stacks
 		if err := c.get(ctx, "/api/user/stacks", query, &page); err != nil {
@@ -417,9 +418,10 @@ func (c *Client) Stacks(ctx context.Context, f Filter) ([]Summary, error) {
 		if page.Next == nil || *page.Next == "" {
 			return all, nil
 		}
-		if query.Get("continuationToken") == *page.Next {
+		if seen[*page.Next] {
 			return nil, fmt.Errorf("the service at %s: its list of stacks has no end", c.base.Host)
 		}
+		seen[*page.Next] = true
 		query.Set("continuationToken", *page.Next)
 	}
 }
