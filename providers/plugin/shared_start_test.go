@@ -116,9 +116,9 @@ func TestAPluginWhoseTakerHasLeftIsEnded(t *testing.T) {
 // running is a plugin that does not end.
 type running struct{ Server }
 
-func (running) Title() string                      { return "slow" }
-func (running) LastOutput() string                 { return "" }
-func (running) ExitedWithin(p time.Duration) error { time.Sleep(p); return nil }
+func (running) Title() string                       { return "slow" }
+func (running) LastOutput() string                  { return "" }
+func (running) AwaitExit(ctx context.Context) error { <-ctx.Done(); return nil }
 
 // A start that is given up does not wait for the end of the plugin, which has not caused it.
 func TestAStartThatIsGivenUpWaitsForNothing(t *testing.T) {
