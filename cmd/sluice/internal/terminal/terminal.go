@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/cisystem"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 )
@@ -175,17 +176,7 @@ func (t *Terminal) HoldErr(f func(text string)) (release func()) {
 // Drawable reports whether the whole screen can be drawn on and keys can be read. A screen reader, for example, needs lines of text.
 func (t *Terminal) Drawable() bool { return t.Live() && t.InTerminal }
 
-func (t *Terminal) inCI() bool {
-	if t.Lookup == nil {
-		return false
-	}
-	for _, name := range []string{"CI", "BUILD_ID", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"} {
-		if value := t.Env(name); value != "" && !strings.EqualFold(value, "false") {
-			return true
-		}
-	}
-	return false
-}
+func (t *Terminal) inCI() bool { return t.Lookup != nil && cisystem.Detected(t.Env) }
 
 // Colored reports whether to write colours.
 func (t *Terminal) Colored() bool {
