@@ -5,18 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -246,7 +245,7 @@ func Manifest(k Kind) string {
 
 // isWritten reports whether a folder has a plugin in source form.
 func isWritten(directory string, k Kind) bool {
-	return Manifest(k) != "" && exists(filepath.Join(directory, Manifest(k)))
+	return Manifest(k) != "" && files.MayBeThere(filepath.Join(directory, Manifest(k)))
 }
 
 func noExecutable(k Kind, name, directory string, from Source) error {
@@ -307,12 +306,6 @@ func endings() []string {
 		return []string{".exe", ".cmd", ".bat"}
 	}
 	return []string{""}
-}
-
-// exists reports whether a file exists, even one that cannot be read. A path below a file does not exist.
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
 // ProjectPackage is a package for which the project has more than a name. The project's entry is followed or is an error: no other
@@ -429,7 +422,7 @@ func (f Finder) cachedPlugins(k Kind, name string) []cached {
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), stem)
 		directory := filepath.Join(root, e.Name())
-		if !ok || !e.IsDir() || exists(directory+".partial") {
+		if !ok || !e.IsDir() || files.MayBeThere(directory+".partial") {
 			continue
 		}
 		if rest == "" {
