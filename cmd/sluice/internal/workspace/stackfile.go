@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/internal/text/similar"
 )
@@ -180,7 +181,7 @@ func (f *StackFile) Save() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
 	}
-	if err := WriteAtomically(f.Path, data, private.File); err != nil {
+	if err := files.Replace(f.Path, private.File, files.Content(data)); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
 	f.doc.changed, f.exists = false, true
