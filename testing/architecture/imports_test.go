@@ -81,7 +81,7 @@ var allowed = map[string][]string{
 	"internal":                     {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
 	// The parts of tests drive the whole engine, and code that is not a test does not import them.
 	"testing":  {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
-	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime, builds},
+	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime, wholeFiles, builds},
 	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host"},
 }
 
