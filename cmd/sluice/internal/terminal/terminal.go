@@ -48,7 +48,7 @@ type Terminal struct {
 }
 
 // doors are the ways to print besides Out and Err.
-type doors struct{ styled, styledErr, data io.Writer }
+type doors struct{ styled, data io.Writer }
 
 // New returns the terminal of a command with these streams.
 func New(s Streams) *Terminal {
@@ -69,7 +69,7 @@ func New(s Streams) *Terminal {
 		out, errs = s.Guard(out), s.Guard(errs)
 	}
 	t.Out, t.doors.styled = printable.NewWriter(out), printable.NewStyledWriter(out)
-	t.Err, t.doors.styledErr = printable.NewWriter(errs), printable.NewStyledWriter(errs)
+	t.Err = printable.NewWriter(errs)
 	return t
 }
 
@@ -98,9 +98,6 @@ func (t *Terminal) Diverted(w io.Writer) *Terminal {
 
 // Styled returns the standard output for coloured texts. Their writer has cleaned the foreign parts (package display).
 func (t *Terminal) Styled() io.Writer { return t.doors.styled }
-
-// StyledErr is [Terminal.Styled] for the error stream.
-func (t *Terminal) StyledErr() io.Writer { return t.doors.styledErr }
 
 // Data returns the standard output for programs. It is exact, unless it is a terminal.
 func (t *Terminal) Data() io.Writer { return t.doors.data }

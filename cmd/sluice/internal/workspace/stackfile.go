@@ -86,9 +86,6 @@ func parseStackFile(path, project string, data []byte, exists bool) (*StackFile,
 // Exists reports whether the file existed when it was read.
 func (f *StackFile) Exists() bool { return f.exists }
 
-// Changed reports whether there is something to save.
-func (f *StackFile) Changed() bool { return f.doc.changed }
-
 // Keys returns the keys of the settings, ordered by namespace and name.
 func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.settings.values), CompareKeys) }
 
