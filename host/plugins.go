@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -56,8 +57,24 @@ type PluginHost struct {
 	installed func() []string
 	options   PluginOptions
 
-	mu     sync.Mutex // guards loaded
-	loaded []providers.Provider
+	mu   sync.Mutex // guards open
+	open map[*loaded]struct{}
+}
+
+// loaded is a provider that the host closes unless its caller does. A closed one is forgotten: it holds the last output of its plugin, and a host may
+// load many for one operation after the other.
+type loaded struct {
+	providers.Provider
+	host *PluginHost
+}
+
+// Close closes the provider. The host, which may be closed at the same time, waits for it.
+func (l *loaded) Close() error {
+	err := l.Provider.Close()
+	l.host.mu.Lock()
+	defer l.host.mu.Unlock()
+	delete(l.host.open, l)
+	return err
 }
 
 // NewPluginHost returns the host that finds provider plugins as Pulumi does. It need not be closed if the caller closes what it loads.
@@ -88,10 +105,14 @@ func (h *PluginHost) Load(ctx context.Context, spec providers.Spec) (providers.P
 	if err != nil {
 		return nil, err
 	}
+	l := &loaded{Provider: p, host: h}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.loaded = append(h.loaded, p)
-	return p, nil
+	if h.open == nil {
+		h.open = map[*loaded]struct{}{}
+	}
+	h.open[l] = struct{}{}
+	return l, nil
 }
 
 // pluginLoader is the part of a [PluginHost] that prepares and loads plugins.
@@ -159,12 +180,11 @@ func (h *PluginHost) Identify(spec providers.Spec) (identity string, ok bool) {
 // normally ends its plugins itself.
 func (h *PluginHost) Close() error {
 	h.mu.Lock()
-	loaded := h.loaded
-	h.loaded = nil
+	open := slices.Collect(maps.Keys(h.open))
 	h.mu.Unlock()
 	closing := pool.New().WithErrors()
-	for _, p := range loaded {
-		closing.Go(p.Close)
+	for _, l := range open {
+		closing.Go(l.Close)
 	}
 	closing.Go(h.plugins.Close)
 	return closing.Wait()

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
@@ -27,13 +26,12 @@ import (
 // [protocol.md 5.3]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#53-schemas-and-mappings
 type EngineService struct {
 	server  *engine.Server
-	sink    atomic.Pointer[func(stages.LogMessage)] // nil drops
-	plugins *PluginHost                             // answers requests for schemas and mappings
+	plugins *PluginHost // answers requests for schemas and mappings
 }
 
 func newEngineService(ctx context.Context) *EngineService {
 	e := &EngineService{}
-	e.server = engine.NewServer(ctx, e.log, engine.With(e.serveSchemas))
+	e.server = engine.NewServer(ctx, nil, engine.With(e.serveSchemas))
 	return e
 }
 
@@ -74,11 +72,7 @@ func (e *EngineService) warn(message string) {
 	e.log(stages.LogMessage{Severity: stages.Warning, Message: message + "\n"})
 }
 
-func (e *EngineService) log(m stages.LogMessage) {
-	if sink := e.sink.Load(); sink != nil {
-		(*sink)(m)
-	}
-}
+func (e *EngineService) log(m stages.LogMessage) { e.server.Log(m) }
 
 // Address returns "127.0.0.1:<port>", the address of all that it serves. The first call begins to listen there.
 func (e *EngineService) Address() (string, error) { return e.server.Address() }
@@ -96,12 +90,10 @@ func (e *EngineService) close() error { return e.server.Close() }
 
 // Attach implements [sluice.Service]. At the end of an operation it ends the plugins of which only the schema was needed.
 func (e *EngineService) Attach(sink func(stages.LogMessage)) {
+	e.server.Attach(sink)
 	if sink == nil {
-		e.sink.Store(nil)
 		_ = e.plugins.plugins.EndUnused() // an error of an ending plugin changes nothing
-		return
 	}
-	e.sink.Store(&sink)
 }
 
 // pluginOutput receives the output of plugins: for people if the plugin runs dynamic providers, which the program's author writes,

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/platform/files"
 )
 
 // encoding is the encoding of sealed payloads, and keyField the field with the name of their key. The version in the encoding is that of the
@@ -81,11 +81,11 @@ func makeKey(file string) (Key, error) {
 		return parse(file, string(text))
 	}
 	// A reader without the lock gets the complete file, or none.
-	key, next := NewKey(), file+".new"
-	if err := private.Write(next, []byte(key.String()+"\n")); err != nil {
+	key := NewKey()
+	if err := files.ReplacePrivate(file, files.Content([]byte(key.String()+"\n"))); err != nil {
 		return nil, fmt.Errorf("the key of the fleet: %w", err)
 	}
-	return key, os.Rename(next, file)
+	return key, nil
 }
 
 // NewKey makes a key.

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 	"go.temporal.io/server/common/testing/freeport"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
@@ -87,11 +88,7 @@ func (h Home) publish(p Place) error {
 		return err
 	}
 	// A reader gets the complete old or new file.
-	next := h.path("server.json.new")
-	if err := private.Write(next, append(text, '\n')); err != nil {
-		return err
-	}
-	return os.Rename(next, h.path("server.json"))
+	return files.ReplacePrivate(h.path("server.json"), files.Content(append(text, '\n')))
 }
 
 func (h Home) place() (Place, error) {

@@ -40,7 +40,7 @@ func TestWhatWasWrittenBeforeTheEndIsReadHoweverLate(t *testing.T) {
 			close(started)
 			t.Cleanup(func() { endChild(dir + "/child") })
 			defer process.Stop()
-			require.ErrorContains(t, process.ExitedWithin(time.Minute), "line 1999")
+			require.ErrorContains(t, process.AwaitExit(t.Context()), "line 1999")
 		})
 	}
 }

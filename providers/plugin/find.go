@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -193,7 +191,7 @@ func (f Finder) Find(k Kind, name, version string) (Location, error) {
 	if file, ok := Executable(f.Bundled, k, name); ok {
 		return located(file, FromBundle), nil
 	}
-	return f.inCache(k, name, version)
+	return f.cache().find(k, name, version)
 }
 
 func located(file string, s Source) Location {
@@ -246,7 +244,7 @@ func Manifest(k Kind) string {
 
 // isWritten reports whether a folder has a plugin in source form.
 func isWritten(directory string, k Kind) bool {
-	return Manifest(k) != "" && exists(filepath.Join(directory, Manifest(k)))
+	return Manifest(k) != "" && files.MayBeThere(filepath.Join(directory, Manifest(k)))
 }
 
 func noExecutable(k Kind, name, directory string, from Source) error {
@@ -309,12 +307,6 @@ func endings() []string {
 	return []string{""}
 }
 
-// exists reports whether a file exists, even one that cannot be read. A path below a file does not exist.
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
-}
-
 // ProjectPackage is a package for which the project has more than a name. The project's entry is followed or is an error: no other
 // plugin may serve the package.
 type ProjectPackage struct {
@@ -365,6 +357,15 @@ func (f Finder) checkMade(spec providers.Spec) error {
 	return nil
 }
 
+// cache returns the cache in which f looks last.
+func (f Finder) cache() cache {
+	c := cache{takesNewer: f.isSet("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH")}
+	if f.Home != "" {
+		c.folder = filepath.Join(f.Home, "plugins")
+	}
+	return c
+}
+
 // FindOrAcquire is [Finder.Find], but installs a missing plugin unless acquire is nil.
 func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (Location, error) {
 	l, err := f.Find(w.Kind, w.Name, w.Version)
@@ -384,114 +385,6 @@ func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (L
 		return l, missing
 	}
 	return f.Find(w.Kind, w.Name, w.Version)
-}
-
-// inCache looks in the plugin cache for exactly the given version, or for the best one if version is "" (protocol.md
-// 1.4).
-func (f Finder) inCache(k Kind, name, version string) (Location, error) {
-	missing := &MissingError{Kind: k, Name: name, Version: version}
-	if f.Home == "" {
-		return Location{}, missing
-	}
-	var want *semver.Version
-	if version != "" {
-		v, err := semver.NewVersion(version)
-		if err != nil {
-			return Location{}, missing
-		}
-		want = v
-	}
-	best := f.choose(f.cachedPlugins(k, name), want)
-	if best == nil {
-		return Location{}, missing
-	}
-	touch(best.directory + ".lastused")
-	file, ok := Executable(best.directory, k, name)
-	if !ok {
-		return Location{}, noExecutable(k, name, best.directory, FromCache)
-	}
-	at := located(file, FromCache)
-	if best.version != nil {
-		at.Version = best.version.String()
-	}
-	return at, nil
-}
-
-// cachedPlugins lists the complete installations of a plugin.
-func (f Finder) cachedPlugins(k Kind, name string) []cached {
-	root := filepath.Join(f.Home, "plugins")
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return nil
-	}
-	var list []cached
-	stem := string(k) + "-" + name
-	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), stem)
-		directory := filepath.Join(root, e.Name())
-		if !ok || !e.IsDir() || exists(directory+".partial") {
-			continue
-		}
-		if rest == "" {
-			list = append(list, cached{directory: directory})
-			continue
-		}
-		text, ok := strings.CutPrefix(rest, "-v")
-		if !ok {
-			continue
-		}
-		// The remains of an installation, such as "1.2.3.tmp42", are not versions.
-		if v, err := semver.StrictNewVersion(text); err == nil {
-			list = append(list, cached{directory: directory, version: v})
-		}
-	}
-	return list
-}
-
-func (f Finder) choose(list []cached, want *semver.Version) *cached {
-	legacy := f.isSet("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH")
-	var best *cached
-	for i := range list {
-		c := &list[i]
-		switch {
-		case want == nil:
-		case c.version == nil:
-			continue
-		case legacy && c.version.LessThan(want):
-			continue
-		case !legacy && !identical(c.version, want):
-			continue
-		}
-		if best == nil || better(c.version, best.version) {
-			best = c
-		}
-	}
-	return best
-}
-
-// identical also compares build metadata, which semantic comparison leaves out.
-func identical(a, b *semver.Version) bool { return a.Equal(b) && a.Metadata() == b.Metadata() }
-
-// better prefers a stable release to a prerelease and any version to none.
-func better(a, b *semver.Version) bool {
-	if a == nil || b == nil {
-		return a != nil
-	}
-	if stableA, stableB := a.Prerelease() == "", b.Prerelease() == ""; stableA != stableB {
-		return stableA
-	}
-	return a.GreaterThan(b)
-}
-
-// touch records that a plugin was used. It is for users who clean the cache; failing to write it must not stop a run.
-func touch(file string) {
-	now := time.Now()
-	if os.Chtimes(file, now, now) == nil {
-		return
-	}
-	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
-		_ = f.Close()
-	}
 }
 
 // Complete returns spec with the project's settings for its package, such as a git repository, except for fields that the
@@ -531,50 +424,12 @@ func (f Finder) List() []Listing {
 		}
 	}
 	list = append(list, executables(f.Bundled, FromBundle)...)
-	list = append(list, f.cache()...)
+	list = append(list, f.cache().list()...)
 	rank := []Source{FromProject, FromPath, FromBundle, FromCache}
 	slices.SortStableFunc(list, func(a, b Listing) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(slices.Index(rank, a.Location.Source), slices.Index(rank, b.Location.Source)), newestFirst(a.Version, b.Version))
 	})
-	return list
-}
-
-// cache lists the complete installations in the cache.
-func (f Finder) cache() []Listing {
-	if f.Home == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(filepath.Join(f.Home, "plugins"))
-	if err != nil {
-		return nil
-	}
-	seen := map[string]bool{}
-	var list []Listing
-	for _, e := range entries {
-		stem := e.Name()
-		if at := strings.LastIndex(stem, "-v"); at > 0 {
-			stem = stem[:at]
-		}
-		kind, name, known := kindAndName(stem)
-		if !known || !e.IsDir() || seen[stem] {
-			continue
-		}
-		seen[stem] = true
-		for _, c := range f.cachedPlugins(kind, name) {
-			l := Listing{Kind: kind, Name: name}
-			if c.version != nil {
-				l.Version = c.version.Original()
-			}
-			if file, ok := Executable(c.directory, kind, name); ok {
-				l.Location = located(file, FromCache)
-				list = append(list, l)
-			} else if _, is := SourceFolder(c.directory, kind, name); is {
-				l.Location = Location{Directory: c.directory, Source: FromCache}
-				list = append(list, l)
-			}
-		}
-	}
 	return list
 }
 

@@ -380,7 +380,7 @@ func failedStart(ctx context.Context, name string, p Server, err error) error {
 		return fmt.Errorf("plugin %s, which PULUMI_DEBUG_PROVIDERS names: %w", name, err)
 	}
 	if ctx.Err() == nil {
-		if exit := p.ExitedWithin(exitPatience); exit != nil {
+		if exit := ExitedSoon(p); exit != nil {
 			return exit
 		}
 	}

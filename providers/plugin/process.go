@@ -97,9 +97,6 @@ const (
 	stopPatience = 5 * time.Second
 	// outputPatience is how long output that may still be on its way is waited for.
 	outputPatience = 250 * time.Millisecond
-	// exitPatience is how long to wait after a broken connection until the end of the process is known: the connection
-	// breaks first.
-	exitPatience = 5 * time.Second
 )
 
 // Start starts a process. The caller must call [Process.Stop].
@@ -263,9 +260,14 @@ func (p *Process) Exited() error {
 	if !p.exited.Decided() {
 		return nil
 	}
-	exit, err := p.exited.Wait(context.Background())
+	return p.AwaitExit(context.Background())
+}
+
+// AwaitExit returns an *[ExitError] once the process has ended, and nil if ctx ends before.
+func (p *Process) AwaitExit(ctx context.Context) error {
+	exit, err := p.exited.Wait(ctx)
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // the process still runs
 	}
 	return exit
 }
@@ -312,15 +314,4 @@ func mergeEnvironment(base []string, more map[string]string) []string {
 		out = append(out, name+"="+more[name])
 	}
 	return out
-}
-
-// ExitedWithin is [Process.Exited] for a process whose connection broke: it waits up to patience until the end is
-// known.
-func (p *Process) ExitedWithin(patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if exit, err := p.exited.Wait(ctx); err == nil {
-		return exit
-	}
-	return nil
 }

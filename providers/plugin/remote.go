@@ -129,10 +129,23 @@ func (r *remote) death(ctx context.Context, code codes.Code) error {
 		return r.process.Exited()
 	case code != codes.Unavailable:
 		return nil
-	case r.conn.GetState() == connectivity.Ready:
-		return r.process.ExitedWithin(exitPatience / 10)
+	case r.staysReady():
+		return r.process.Exited()
 	}
-	return r.process.ExitedWithin(exitPatience)
+	return ExitedSoon(r.process)
+}
+
+// readyPatience is how long a connection may still be called ready after it broke. All that has to happen is in this process.
+const readyPatience = 500 * time.Millisecond
+
+// staysReady reports whether the connection is usable.
+func (r *remote) staysReady() bool {
+	if r.conn.GetState() != connectivity.Ready {
+		return false
+	}
+	patience, cancel := context.WithTimeout(context.Background(), readyPatience)
+	defer cancel()
+	return !r.conn.WaitForStateChange(patience, connectivity.Ready)
 }
 
 // propertyErrors lists the errors of a component provider about single properties (protocol.md 3.8).

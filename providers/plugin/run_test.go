@@ -140,7 +140,7 @@ func TestAPluginWritesItsPortAfterTheLinesOfATool(t *testing.T) {
 	port, err := p.Port(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, 1234, port)
-	require.Error(t, p.ExitedWithin(time.Minute))
+	require.Error(t, p.AwaitExit(t.Context()))
 	p.Stop()
 	require.Equal(t, []string{"PID tool ends", "PID tool listens", "PID tool warns"}, tool.sorted(strconv.Itoa(p.PID())))
 	require.Equal(t, "it wrote:\n  the plugin ends", p.LastOutput())

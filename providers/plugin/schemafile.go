@@ -4,13 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers"
 )
 
@@ -106,16 +106,5 @@ func (r rememberedSchema) write(schema string) error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(r.path), "writing-*")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, string(line)+"\n"+schema)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), r.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return files.ReplacePrivate(r.path, files.Content([]byte(string(line)+"\n"+schema)))
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/sluice-iac/sluice/providers"
 )
@@ -53,12 +55,70 @@ func TestAnotherCallerStartsThePluginIfTheFirstOneHasLeft(t *testing.T) {
 	}
 }
 
+// A provider whose caller leaves while it waits for the start that a request of the schema has begun does not own the plugin.
+func TestAPluginWhoseTakerHasLeftIsEnded(t *testing.T) {
+	const closed, ended = "closed", "ended for the next operation"
+	for name, order := range map[string][]string{
+		"the host is closed after the start":                   {"leave", "started", closed},
+		"the host is closed before the start":                  {"leave", closed, "started"},
+		"the host is closed before the taker leaves":           {closed, "leave", "started"},
+		"the operation ends":                                   {"leave", "started", ended},
+		"another provider takes it, and closes it":             {"leave", "started", "taken", closed},
+		"the host is closed, then it starts as the taker goes": {closed, "started and leave"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s starts
+				spec, came := providers.Spec{Package: "a"}, make(chan struct{})
+				conn, err := grpc.NewClient("passthrough:///a", grpc.WithTransportCredentials(insecure.NewCredentials()))
+				require.NoError(t, err)
+				made := &client{remote: &remote{conn: conn}}
+				defer func() { require.NoError(t, made.Close()) }()
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				var all conc.WaitGroup
+				all.Go(func() {
+					_, _ = s.borrow(t.Context(), spec, func() (*client, error) { <-came; return made, nil })
+				})
+				synctest.Wait()
+				taken := false
+				all.Go(func() {
+					_, err := s.take(ctx, spec, func() (*client, error) { return nil, ctx.Err() })
+					taken = err == nil
+				})
+				synctest.Wait()
+				for _, event := range order {
+					switch event {
+					case "leave":
+						leave()
+					case "started":
+						close(came)
+					case "started and leave":
+						close(came)
+						leave()
+					case "taken":
+						got, err := s.take(t.Context(), spec, func() (*client, error) { return nil, errors.New("started again") })
+						require.NoError(t, err)
+						require.Equal(t, made, got)
+						require.NoError(t, got.Close())
+					case closed, ended:
+						require.NoError(t, s.endUnused(event == closed))
+					}
+					synctest.Wait()
+				}
+				all.Wait()
+				require.True(t, taken || made.isOver(), "nobody owns the plugin, and it still runs")
+			})
+		})
+	}
+}
+
 // running is a plugin that does not end.
 type running struct{ Server }
 
-func (running) Title() string                      { return "slow" }
-func (running) LastOutput() string                 { return "" }
-func (running) ExitedWithin(p time.Duration) error { time.Sleep(p); return nil }
+func (running) Title() string                       { return "slow" }
+func (running) LastOutput() string                  { return "" }
+func (running) AwaitExit(ctx context.Context) error { <-ctx.Done(); return nil }
 
 // A start that is given up does not wait for the end of the plugin, which has not caused it.
 func TestAStartThatIsGivenUpWaitsForNothing(t *testing.T) {

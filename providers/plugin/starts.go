@@ -22,7 +22,7 @@ type starts struct {
 // startedPlugin is a plugin that was started, or is being started.
 type startedPlugin struct {
 	client *await.Promise[*client]
-	owned  bool // by a provider, which closes it
+	owned  bool // by a provider, which closes it, or by the caller of take that waits for it
 }
 
 // isOver reports whether the plugin has been closed or has ended.
@@ -83,7 +83,25 @@ func (s *starts) take(ctx context.Context, spec providers.Spec, load func() (*cl
 	if c, err := there.client.Wait(ctx); err == nil && !c.isOver() {
 		return c, nil
 	}
+	s.disown(key, there)
 	return load() // the other start may have failed because its caller had left
+}
+
+// disown leaves a plugin to the next caller of take, or to endUnused. If the host has been closed, it ends the plugin once that has started.
+func (s *starts) disown(key string, there *startedPlugin) {
+	s.mu.Lock()
+	there.owned = false
+	ends := s.closed && there.client.Decided() // otherwise start ends it
+	if ends && s.of[key] == there {
+		delete(s.of, key)
+	}
+	s.mu.Unlock()
+	if !ends {
+		return
+	}
+	if c, err := there.client.Wait(context.Background()); err == nil {
+		_ = c.Close() // an error of an ending plugin changes nothing
+	}
 }
 
 // add adds a plugin that is being started. s.mu must be held.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -86,16 +87,7 @@ func (d *Directory) Write(r Record) error {
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(d.path, "writing-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(text)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), d.file(r.ID, recordSuffix))
-	}
-	return err
+	return files.ReplacePrivate(d.file(r.ID, recordSuffix), files.Content(text))
 }
 
 // Remove removes a record.

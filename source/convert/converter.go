@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
@@ -40,13 +39,6 @@ type Options struct {
 	// Warn is called when another user calls the services for the converter; nil discards.
 	Warn func(message string)
 }
-
-const (
-	// portPatience limits the time until a converter has written its port: one in source form may have to be compiled (protocol.md 1.6).
-	portPatience = 10 * time.Minute
-	// exitPatience limits the wait for the exit of a converter whose connection broke.
-	exitPatience = 2 * time.Second
-)
 
 // Converter is a running converter plugin. Calls of its methods must not overlap.
 type Converter struct {
@@ -82,9 +74,7 @@ func (c *Converter) open(ctx context.Context, name string, o Options) error {
 	if c.server, err = c.start(ctx, name, o); err != nil {
 		return err
 	}
-	patience, cancel := context.WithTimeout(ctx, portPatience)
-	defer cancel()
-	port, err := c.server.Port(patience)
+	port, err := plugin.PortInTime(ctx, c.server)
 	if err != nil {
 		return plain(err)
 	}
@@ -211,7 +201,7 @@ func (c *Converter) lastOutput() string {
 
 // withExit returns the exit of the converter in place of err, if the converter has ended.
 func (c *Converter) withExit(err error) error {
-	if exit := c.server.ExitedWithin(exitPatience); exit != nil {
+	if exit := plugin.ExitedSoon(c.server); exit != nil {
 		return plain(exit)
 	}
 	return err

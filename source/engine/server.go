@@ -19,8 +19,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has. Programs get it as the engine's version,
-// unless [Version] sets another one ([protocol.md 5.2]).
+// CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has. Programs get it as the engine's version
+// ([protocol.md 5.2]).
 //
 // [protocol.md 5.2]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#52-version
 const CompatibilityVersion = "3.274.1"
@@ -34,9 +34,6 @@ type Server struct {
 // Option configures a server.
 type Option func(*handler)
 
-// Version sets the version that the server reports: semver without a leading "v".
-func Version(v string) Option { return func(h *handler) { h.version = v } }
-
 // With adds the services that register registers, at the same address.
 func With(register func(grpc.ServiceRegistrar)) Option {
 	return func(h *handler) { h.others = append(h.others, register) }
@@ -45,23 +42,31 @@ func With(register func(grpc.ServiceRegistrar)) Option {
 // NewServer returns a server that passes messages to sink, which may be nil and may be called from many goroutines. It listens once its
 // address is requested. The end of ctx stops it like Close, which must be called in any case.
 func NewServer(ctx context.Context, sink func(stages.LogMessage), options ...Option) *Server {
-	h := &handler{version: CompatibilityVersion}
+	h := &handler{}
 	for _, o := range options {
 		o(h)
 	}
-	h.setLog(sink)
+	h.attach(sink)
 	return &Server{Server: loopback.NewServer(ctx, h.register, h.warn), handler: h}
 }
 
-// SetLog makes sink receive all further messages; nil drops them. One server outlives the runs of a command, and each run has its own sink.
-func (s *Server) SetLog(sink func(stages.LogMessage)) { s.handler.setLog(sink) }
+// Attach makes sink receive all further messages, until the next call; nil drops them. One server outlives the operations of a command: each of them has
+// a sink and a root resource of its own, so Attach forgets the root resource.
+func (s *Server) Attach(sink func(stages.LogMessage)) { s.handler.attach(sink) }
+
+// Log passes a message to what is attached.
+func (s *Server) Log(m stages.LogMessage) { s.handler.log(m) }
 
 type handler struct {
 	pulumirpc.UnsafeEngineServer
-	version string
-	others  []func(grpc.ServiceRegistrar)
-	sink    atomic.Pointer[func(stages.LogMessage)]
-	root    atomic.Pointer[string]
+	others   []func(grpc.ServiceRegistrar)
+	attached atomic.Pointer[attachment]
+}
+
+// attachment is what the server has for one operation.
+type attachment struct {
+	sink func(stages.LogMessage)
+	root atomic.Pointer[string] // the URN of the root resource; nil if the program has not set it
 }
 
 func (h *handler) register(r grpc.ServiceRegistrar) {
@@ -71,14 +76,14 @@ func (h *handler) register(r grpc.ServiceRegistrar) {
 	}
 }
 
-func (h *handler) setLog(sink func(stages.LogMessage)) {
+func (h *handler) attach(sink func(stages.LogMessage)) {
 	if sink == nil {
 		sink = func(stages.LogMessage) {}
 	}
-	h.sink.Store(&sink)
+	h.attached.Store(&attachment{sink: sink})
 }
 
-func (h *handler) log(m stages.LogMessage) { (*h.sink.Load())(m) }
+func (h *handler) log(m stages.LogMessage) { h.attached.Load().sink(m) }
 
 func (h *handler) warn(message string) {
 	h.log(stages.LogMessage{Severity: stages.Warning, Message: message + "\n"})
@@ -120,7 +125,7 @@ func severity(s pulumirpc.LogSeverity) stages.Severity {
 
 func (h *handler) GetRootResource(context.Context, *pulumirpc.GetRootResourceRequest) (*pulumirpc.GetRootResourceResponse, error) {
 	out := &pulumirpc.GetRootResourceResponse{}
-	if u := h.root.Load(); u != nil {
+	if u := h.attached.Load().root.Load(); u != nil {
 		out.Urn = *u
 	}
 	return out, nil
@@ -128,7 +133,7 @@ func (h *handler) GetRootResource(context.Context, *pulumirpc.GetRootResourceReq
 
 func (h *handler) SetRootResource(_ context.Context, req *pulumirpc.SetRootResourceRequest) (*pulumirpc.SetRootResourceResponse, error) {
 	u := req.GetUrn()
-	h.root.Store(&u)
+	h.attached.Load().root.Store(&u)
 	return &pulumirpc.SetRootResourceResponse{}, nil
 }
 
@@ -138,13 +143,13 @@ func (h *handler) StartDebugging(_ context.Context, req *pulumirpc.StartDebuggin
 }
 
 func (h *handler) RequirePulumiVersion(_ context.Context, req *pulumirpc.RequirePulumiVersionRequest) (*pulumirpc.RequirePulumiVersionResponse, error) {
-	ok, err := satisfies(h.version, req.GetPulumiVersionRange())
+	ok, err := satisfies(CompatibilityVersion, req.GetPulumiVersionRange())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	if !ok {
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"Pulumi CLI version %s does not satisfy the version range %q", h.version, req.GetPulumiVersionRange())
+			"Pulumi CLI version %s does not satisfy the version range %q", CompatibilityVersion, req.GetPulumiVersionRange())
 	}
 	return &pulumirpc.RequirePulumiVersionResponse{}, nil
 }

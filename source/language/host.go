@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sourcegraph/conc"
@@ -23,10 +22,6 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
 )
-
-// portPatience limits the time until a plugin has written its port: the first start of a language's tools may take minutes
-// (protocol.md 1.6).
-const portPatience = 10 * time.Minute
 
 // host is a running language plugin.
 type host struct {
@@ -87,9 +82,7 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 			return nil, err
 		}
 		h.process = process
-		patience, cancel := context.WithTimeout(ctx, portPatience)
-		defer cancel()
-		if port, err = process.Port(patience); err != nil {
+		if port, err = plugin.PortInTime(ctx, process); err != nil {
 			h.stop()
 			return nil, err
 		}
@@ -107,7 +100,7 @@ func (h *host) connect(ctx context.Context, port int) error {
 	conn, err := plugin.Dial(ctx, port)
 	if err != nil {
 		if context.Cause(ctx) == nil && h.process != nil {
-			if exit := h.process.ExitedWithin(exitPatience); exit != nil {
+			if exit := plugin.ExitedSoon(h.process); exit != nil {
 				return errors.New(terminal.Plain(exit.Error()))
 			}
 		}
@@ -129,7 +122,7 @@ func (h *host) ended(err error) error {
 	if status.Code(err) != codes.Unavailable || h.process == nil {
 		return nil
 	}
-	exit := h.process.ExitedWithin(exitPatience)
+	exit := plugin.ExitedSoon(h.process)
 	if exit == nil {
 		return nil
 	}

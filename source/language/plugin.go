@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sourcegraph/conc"
@@ -215,13 +214,11 @@ func (x *Plugin) OnExit(f func()) {
 	})
 }
 
-// ExitedWithin returns a *plugin.ExitError if the plugin has ended, or ends within that time.
-func (x *Plugin) ExitedWithin(patience time.Duration) error {
-	t := time.NewTimer(patience)
-	defer t.Stop()
+// AwaitExit returns a *plugin.ExitError once the plugin has ended, and nil if ctx ends before.
+func (x *Plugin) AwaitExit(ctx context.Context) error {
 	select {
 	case <-x.exited.Done():
-	case <-t.C:
+	case <-ctx.Done():
 	}
 	return context.Cause(x.exited)
 }

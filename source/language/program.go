@@ -20,12 +20,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-const (
-	// cancelPatience is the time that a plugin has to end its program after Cancel.
-	cancelPatience = 5 * time.Second
-	// exitPatience limits the wait for the exit of a plugin whose connection broke.
-	exitPatience = 2 * time.Second
-)
+// cancelPatience is the time that a plugin has to end its program after Cancel.
+const cancelPatience = 5 * time.Second
 
 // Options select the plugin that runs a program.
 type Options struct {

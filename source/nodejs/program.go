@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/monitor"
@@ -204,7 +205,7 @@ func checkProgram(p source.Project) error {
 	if p.Entry != "." || !found || m.entry == "" && !m.unread {
 		return checkEntry(p)
 	}
-	if m.unread || exists(filepath.Join(m.directory, m.entry)) || hasModule(filepath.Join(p.Directory, p.Entry)) {
+	if m.unread || files.IsThere(filepath.Join(m.directory, m.entry)) || hasModule(filepath.Join(p.Directory, p.Entry)) {
 		return nil
 	}
 	return fmt.Errorf("there is no program: package.json in %s names %s as its `%s`, which does not exist; "+
@@ -245,7 +246,7 @@ func manifestAbove(directory string) (manifest, bool) {
 			m.namesSDK = dependsOnSDK(b)
 			return m, true
 		}
-		if exists(filepath.Join(dir, "package.yaml")) {
+		if files.IsThere(filepath.Join(dir, "package.yaml")) {
 			m.unread = true
 			return m, true
 		}
@@ -292,11 +293,6 @@ func entryOf(text []byte) (entry, field string) {
 		return entry, "main"
 	}
 	return "", ""
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // hasModule reports whether Node.js or its loader for TypeScript finds a module at a path, which may lack its extension. The module of a

@@ -25,12 +25,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-const (
-	// exitPatience limits the wait for the exit of a process whose connection broke.
-	exitPatience = time.Second
-	// cancelPatience is the time that a pack has to acknowledge Cancel before it is interrupted.
-	cancelPatience = time.Second
-)
+// cancelPatience is the time that a pack has to acknowledge Cancel before it is interrupted.
+const cancelPatience = time.Second
 
 // Analyzer is a running policy pack. It satisfies stages.Analyzer; its methods may be called from many goroutines.
 type Analyzer struct {
@@ -62,15 +58,13 @@ func (a *Analyzer) name() string {
 }
 
 func (a *Analyzer) connect(ctx context.Context) error {
-	patience, cancel := context.WithTimeout(ctx, portPatience)
-	defer cancel()
-	port, err := a.served.Port(patience)
+	port, err := plugin.PortInTime(ctx, a.served)
 	if err != nil {
 		return errors.New(terminal.Plain(err.Error()))
 	}
 	if a.conn, err = plugin.Dial(ctx, port); err != nil {
 		var exit *plugin.ExitError
-		if context.Cause(ctx) == nil && errors.As(a.served.ExitedWithin(exitPatience), &exit) {
+		if context.Cause(ctx) == nil && errors.As(plugin.ExitedSoon(a.served), &exit) {
 			return errors.New(terminal.Plain(exit.Error()))
 		}
 		return fmt.Errorf("%w%s", err, a.lastOutput())
@@ -256,7 +250,7 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 	st := status.Convert(err)
 	if st.Code() == codes.Unavailable {
 		var exit *plugin.ExitError
-		if errors.As(a.served.ExitedWithin(exitPatience), &exit) {
+		if errors.As(plugin.ExitedSoon(a.served), &exit) {
 			err = ending(a.name(), exit)
 		} else {
 			err = fmt.Errorf("policy pack %s does not answer any more: %s", a.name(), st.Message())

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -104,9 +103,6 @@ func Isolated(p source.Project) source.Project {
 	}
 	return p
 }
-
-// portPatience limits the time until a pack has written its port: TypeScript is compiled first.
-const portPatience = 10 * time.Minute
 
 // Load implements [source.PolicyPack]. If the configuration is invalid, the error is a *[ConfigError].
 func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (source.PolicyAnalyzer, error) {

@@ -9,10 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -154,7 +157,7 @@ func TestAPackIsIntroducedToTheStackInOrder(t *testing.T) {
 			soon(t, func() bool { return strings.Contains(b.messages(), "info judging") })
 			require.NoError(t, a.Close())
 			require.NoError(t, a.Close(), "twice does no harm")
-			require.Error(t, a.served.ExitedWithin(0), "nothing is left behind")
+			require.Error(t, a.served.Exited(), "nothing is left behind")
 			require.Contains(t, b.asked("", nil), "Cancel")
 		})
 	}
@@ -464,6 +467,40 @@ func TestAPackThatDiesIsLost(t *testing.T) {
 			require.ErrorContains(t, err, "last words")
 			_, err = a.AnalyzeStack(t.Context(), nil)
 			require.ErrorAs(t, err, &lost)
+		})
+	}
+}
+
+// dying is a process whose end becomes known some time after its connection broke.
+type dying struct {
+	plugin.Server
+	after time.Duration
+}
+
+func (d dying) AwaitExit(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(d.after):
+		return &plugin.ExitError{Plugin: "fake", Status: "exit status 3"}
+	}
+}
+
+func TestTheEndOfAPackIsWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration
+		want  string
+	}{
+		"on a busy machine": {3 * time.Second, "exit status 3"},
+		"of one that lives": {time.Hour, "does not answer any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &Analyzer{served: dying{after: c.after}}
+				err := a.failed(t.Context(), "judge", status.Error(codes.Unavailable, "gone"))
+				require.ErrorAs(t, err, new(*stages.AnalyzerLostError))
+				require.ErrorContains(t, err, c.want)
+			})
 		})
 	}
 }

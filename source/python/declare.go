@@ -13,6 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -72,9 +73,9 @@ func declare(ctx context.Context, p source.Project, t toolchain, output func(plu
 func required(directory string) string {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		switch {
-		case exists(filepath.Join(dir, "requirements.txt")):
+		case files.IsThere(filepath.Join(dir, "requirements.txt")):
 			return dir
-		case exists(filepath.Join(dir, ".git")) || dir == filepath.Dir(dir):
+		case files.IsThere(filepath.Join(dir, ".git")) || dir == filepath.Dir(dir):
 			return ""
 		}
 	}

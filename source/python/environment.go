@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
@@ -53,18 +54,13 @@ func toolchainOf(p source.Project) (toolchain, error) {
 // nearest returns the folder with a file: the program's or one above it, up to the project's; "" if there is none.
 func nearest(p source.Project, file string) string {
 	for dir := p.Directory; ; dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, file)) {
+		if files.IsThere(filepath.Join(dir, file)) {
 			return dir
 		}
 		if dir == p.Root || dir == filepath.Dir(dir) {
 			return ""
 		}
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // environment is the interpreter of a program, and its virtual environment.
@@ -116,7 +112,7 @@ func inProject(p source.Project, named string) string {
 	if filepath.IsAbs(named) {
 		return named
 	}
-	if inProgram := filepath.Join(p.Directory, named); !exists(filepath.Join(p.Root, named)) && exists(inProgram) {
+	if inProgram := filepath.Join(p.Directory, named); !files.IsThere(filepath.Join(p.Root, named)) && files.IsThere(inProgram) {
 		return inProgram
 	}
 	return filepath.Join(p.Root, named)
@@ -187,7 +183,7 @@ func (e environment) missing(p source.Project) error {
 		return fmt.Errorf("the virtual environment %s does not exist: %w", e.folder, err)
 	}
 	absent := &absentError{fmt.Sprintf("the virtual environment %s does not exist", e.folder), "make it with " + install}
-	if e.toolchain == pip && !exists(filepath.Join(p.Directory, "requirements.txt")) && !exists(filepath.Join(p.Directory, "pyproject.toml")) {
+	if e.toolchain == pip && !files.IsThere(filepath.Join(p.Directory, "requirements.txt")) && !files.IsThere(filepath.Join(p.Directory, "pyproject.toml")) {
 		return errors.New(absent.Error())
 	}
 	return absent
@@ -339,7 +335,7 @@ func (e environment) installs(p source.Project) string {
 	case poetry:
 		return "`poetry install`"
 	}
-	if exists(filepath.Join(p.Directory, "requirements.txt")) {
+	if files.IsThere(filepath.Join(p.Directory, "requirements.txt")) {
 		return fmt.Sprintf("`%s -m pip install -r requirements.txt`", e.python)
 	}
 	return fmt.Sprintf("`%s -m pip install pulumi`", e.python)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sluice-iac/sluice/internal/platform/files"
 )
 
 // listing finds the SDKs of packages in the files of a virtual environment. It finds what packages.py finds, without starting an interpreter,
@@ -67,7 +69,7 @@ func sitePackages(e environment) (site string, ok bool) {
 		return "", false
 	}
 	for _, customized := range []string{"sitecustomize", "sitecustomize.py"} {
-		if exists(filepath.Join(site, customized)) {
+		if files.IsThere(filepath.Join(site, customized)) {
 			return "", false
 		}
 	}
@@ -168,7 +170,7 @@ func isSDKName(info string) bool {
 func isNoSDK(info string) bool {
 	sources, err := os.ReadFile(filepath.Join(info, "SOURCES.txt"))
 	return err == nil && !isSDKName(info) && !bytes.Contains(sources, []byte(manifestName)) &&
-		!exists(filepath.Join(info, "RECORD")) && !exists(filepath.Join(info, "installed-files.txt"))
+		!files.IsThere(filepath.Join(info, "RECORD")) && !files.IsThere(filepath.Join(info, "installed-files.txt"))
 }
 
 // manifestName is the name of the file with the manifest of an SDK.

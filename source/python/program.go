@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
@@ -125,7 +126,7 @@ func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) erro
 func (p *Program) environment(ctx context.Context) (environment, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if exists(p.found.python) {
+	if files.IsThere(p.found.python) {
 		return p.found, nil
 	}
 	e, err := find(ctx, p.project, false)
@@ -163,7 +164,7 @@ func checkEntry(p source.Project) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "__main__.py")
 	}
-	if exists(path) {
+	if files.IsThere(path) {
 		return nil
 	}
 	return fmt.Errorf("there is no program: %s does not exist; write one, or name it with `main` in the project file", path)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
@@ -83,9 +84,9 @@ func pluginArguments(p source.Project, c tooling.PluginCommand) ([]string, error
 	switch {
 	case c.Dynamic:
 		return append([]string{"-m", "pulumi.dynamic"}, c.Args...), nil
-	case exists(filepath.Join(folder, "__main__.py")) && c.Kind == plugin.Analyzer:
+	case files.IsThere(filepath.Join(folder, "__main__.py")) && c.Kind == plugin.Analyzer:
 		return slices.Concat([]string{"-m", "pulumi.policy"}, c.Args, []string{folder}), nil
-	case exists(filepath.Join(folder, "__main__.py")):
+	case files.IsThere(filepath.Join(folder, "__main__.py")):
 		return append([]string{folder}, c.Args...), nil
 	}
 	name, err := projectName(p.Root)
@@ -142,15 +143,15 @@ func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin
 	}
 	args := []string{"-m", "pip", "install", "--disable-pip-version-check"}
 	switch {
-	case exists(filepath.Join(p.Directory, "requirements.txt")):
+	case files.IsThere(filepath.Join(p.Directory, "requirements.txt")):
 		args = append(args, "-r", "requirements.txt")
-	case exists(filepath.Join(p.Directory, "pyproject.toml")):
+	case files.IsThere(filepath.Join(p.Directory, "pyproject.toml")):
 		args = append(args, "-e", ".")
 	default:
 		return fmt.Errorf("there is no requirements.txt in %s; write `pulumi>=3` and what else the program needs into it", p.Directory)
 	}
 	e := environment{toolchain: pip}
-	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, plugin.PluginManifest))); err != nil {
+	if e.folder, err = e.place(ctx, p, files.IsThere(filepath.Join(p.Directory, plugin.PluginManifest))); err != nil {
 		return err
 	}
 	python, err := ambient()
@@ -174,7 +175,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin
 // checkDeclared refuses a program for uv or poetry without a pyproject.toml, from which both read the dependencies.
 func checkDeclared(p source.Project, t toolchain) error {
 	for dir := p.Directory; t != pip; dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, "pyproject.toml")) {
+		if files.IsThere(filepath.Join(dir, "pyproject.toml")) {
 			return nil
 		}
 		if dir == filepath.Dir(dir) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/sluice-iac/sluice/internal/platform/files"
 )
 
 // uvRoot returns the folder in which uv keeps the lock file and the virtual environment of a program: that of the nearest pyproject.toml,
@@ -17,7 +19,7 @@ func uvRoot(directory string) string {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		w, is := workspaceOf(dir)
 		switch {
-		case project == "" && (is || exists(filepath.Join(dir, "uv.lock")) || exists(filepath.Join(dir, "pyproject.toml"))):
+		case project == "" && (is || files.IsThere(filepath.Join(dir, "uv.lock")) || files.IsThere(filepath.Join(dir, "pyproject.toml"))):
 			project = dir
 			if is {
 				return dir

@@ -15,7 +15,7 @@ import (
 var fleetRooms = []string{"e2e", "cmd/sluice-fleet", "report", "watch", "worker", "run", "order", "spec", "server", "seal"}
 
 // ofFleets lists the packages of the engine that the fleet module may import.
-var ofFleets = []string{"graph", await, processes, private, builds, documents, manuals, printables, "cloud", "state", "state/secrets"}
+var ofFleets = []string{"graph", await, processes, private, wholeFiles, builds, documents, manuals, printables, "cloud", "state", "state/secrets"}
 
 const fleetModule = module + "/fleet/"
 

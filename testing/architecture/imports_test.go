@@ -21,6 +21,8 @@ const (
 	peers = "internal/platform/peer"
 	// Files and folders for their owner, for packages that write records of a stack.
 	private = "internal/platform/private"
+	// What is at a path, and files that are replaced as a whole, for packages that keep files.
+	wholeFiles = "internal/platform/files"
 	// The key store of the operating system, for the credentials file.
 	keyStore = "internal/platform/keystore"
 	// A limit on how slow transfers may be, for packages that receive them.
@@ -61,25 +63,25 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn", jsonScan},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private, keyStore, paces, printables, jsonScan},
-	"providers": {"urn", "advice", "property", await, processes, peers, paces},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, wholeFiles, keyStore, paces, printables, jsonScan},
+	"providers": {"urn", "advice", "property", await, processes, peers, paces, wholeFiles},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison, memoryInUse},
 	// It enforces the rules for stages with the engine's code.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "advice", "property", "graph", await, peers, caches, excerpts, documents, similarNames, yamlFaults, "state", "providers", "stages"},
+	"source": {"urn", "advice", "property", "graph", await, peers, caches, wholeFiles, excerpts, documents, similarNames, yamlFaults, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing", statements, memoryInUse},
 	// Host is above the engine: it hosts what the engine calls.
 	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation", similarNames},
 	// The drivers of object stores, databases and key services are linked only into programs that import this package.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, caches, excerpts, documents, similarNames, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, caches, wholeFiles, excerpts, documents, similarNames, yamlFaults, schemas, comparison, align, manuals, printables, builds, "host"},
 	// It is a stage in a slot of the engine, and the form of stages is that of package pipeline.
 	"cmd/sluice/internal/archives": {"pipeline"},
 	"internal":                     {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source"},
 	// The parts of tests drive the whole engine, and code that is not a test does not import them.
 	"testing":  {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime},
-	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime, builds},
+	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host", processes, cputime, wholeFiles, builds},
 	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host"},
 }
 
@@ -197,7 +199,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, caches, schemas, excerpts, documents, similarNames, yamlFaults, comparison, align, manuals, printables, builds}
+			shared := []string{private, caches, wholeFiles, schemas, excerpts, documents, similarNames, yamlFaults, comparison, align, manuals, printables, builds}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, processes, "state/store")
 			}

@@ -76,10 +76,9 @@ func TestOnlyTheTerminalReadsAndPrints(t *testing.T) {
 
 // The doors that do not clean texts, and the files that use them because they clean the texts themselves, or print for programs.
 var doors = map[string][]string{
-	"Styled":    {"cmd/sluice/internal/operate/", "cmd/sluice/internal/plugins/progress.go", "cmd/sluice/policy_analyze.go", "cmd/sluice/why.go"},
-	"StyledErr": {},
-	"Commands":  {"cmd/sluice/internal/operate/screen.go"},
-	"Lend":      {"cmd/sluice/fleet_windows.go", "cmd/sluice/plugin_run.go", "cmd/sluice/state_edit.go"},
+	"Styled":   {"cmd/sluice/internal/operate/", "cmd/sluice/internal/plugins/progress.go", "cmd/sluice/policy_analyze.go", "cmd/sluice/why.go"},
+	"Commands": {"cmd/sluice/internal/operate/screen.go"},
+	"Lend":     {"cmd/sluice/fleet_windows.go", "cmd/sluice/plugin_run.go", "cmd/sluice/state_edit.go"},
 }
 
 func TestFewPrintWhatTheTerminalDoesNotClean(t *testing.T) {

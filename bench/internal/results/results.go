@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/sluice-iac/sluice/internal/platform/files"
 )
 
 // Metric names a figure by its unit, as benchstat does.
@@ -233,10 +235,7 @@ func (r *Report) Write(path string) error {
 		return err
 	}
 	// A reader, and whoever comes after a kill, finds the whole of the old or of the new report.
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return files.Replace(path, 0o644, files.Content(append(data, '\n')))
 }
 
 // Grown fits the growth of metrics, for each case that has several sizes.

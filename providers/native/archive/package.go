@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
@@ -174,16 +175,13 @@ func (d disk) write(in native.Values) (native.Outputs, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".archive-*")
+	var outputs native.Outputs
+	err = files.Replace(path, 0o644, func(f *os.File) (err error) {
+		outputs, err = fill(f, in, members)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	outputs, err := fill(f, in, members)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(f.Name()))
 	}
 	return outputs, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -113,10 +114,7 @@ func (c *Cloud) Put(ctx context.Context, r Record) error {
 		return err
 	}
 	// A reader sees the whole of the old or the new file.
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return files.Replace(path, 0o644, files.Content(append(text, '\n')))
 }
 
 // Delete deletes a resource. It succeeds if the resource does not exist.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/property"
@@ -64,6 +66,24 @@ func TestCloudInADirectoryCanBeSeenAndChanged(t *testing.T) {
 }
 
 // The object of an interrupted create is adopted by its ID alone.
+func TestProcessesMayShareACloud(t *testing.T) {
+	dir := t.TempDir()
+	var all conc.WaitGroup
+	for range 4 {
+		cloud, err := sim.OpenCloud(dir)
+		require.NoError(t, err)
+		all.Go(func() {
+			for i := range 50 {
+				assert.NoError(t, cloud.Put(t.Context(), sim.Record{ID: "web", Generation: i}))
+				_, found, err := cloud.Get(t.Context(), "web")
+				assert.NoError(t, err)
+				assert.True(t, found)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestAnAdoptedResourceIsWhatItsProgramDeclares(t *testing.T) {
 	dir := t.TempDir()
 	in := props("id", "one", "properties", of("size", 1), "computed", []string{"address"})

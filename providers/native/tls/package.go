@@ -15,9 +15,7 @@ const Name = "tls"
 // Package describes the package.
 func Package(native.Options) native.Package { return at(time.Now) }
 
-// At is like Package, with a clock of its own, for tests.
-func At(now func() time.Time) native.Package { return at(now) }
-
+// at is like Package, with a clock of its own.
 func at(now func() time.Time) native.Package {
 	p := &settings{}
 	return native.Package{

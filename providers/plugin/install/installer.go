@@ -125,15 +125,7 @@ func (i *Installer) Install(ctx context.Context, r Request) (Installed, error) {
 	return i.install(ctx, r, sources)
 }
 
-// Latest returns the newest version at the source of a plugin.
-func (i *Installer) Latest(ctx context.Context, r Request) (string, error) {
-	sources, err := i.sources(r)
-	if err != nil {
-		return "", &Error{r, []Try{{"its source", err}}}
-	}
-	return i.latest(ctx, r, sources)
-}
-
+// latest returns the newest version at the first of the sources that knows it.
 func (i *Installer) latest(ctx context.Context, r Request, sources []source) (string, error) {
 	failed := &Error{Request: r}
 	for _, s := range sources {

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 	"github.com/sourcegraph/conc"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
@@ -29,9 +30,9 @@ func (p place) download() string { return p.directory + ".download" }
 func (p place) half() string { return p.directory + ".tmp1" }
 func (p place) old() string  { return p.directory + ".tmp2" }
 
-// complete reports whether the plugin is installed.
+// complete reports whether the plugin is installed: whether a [plugin.Finder] finds it.
 func (p place) complete() bool {
-	return !exists(p.partial()) && p.usable(p.directory)
+	return !files.MayBeThere(p.partial()) && p.usable(p.directory)
 }
 
 // usable reports whether a folder has a plugin: an executable, or the manifest of a plugin in source form.
@@ -41,11 +42,6 @@ func (p place) usable(directory string) bool {
 	}
 	_, written := plugin.SourceFolder(directory, p.request.Kind, p.request.Name)
 	return written
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // unwritable adds advice to the error for a folder of plugins that is not writable.
@@ -125,7 +121,7 @@ func (p place) revert() error {
 	if err := os.RemoveAll(p.directory); err != nil {
 		return err
 	}
-	if exists(p.old()) {
+	if files.MayBeThere(p.old()) {
 		if err := os.Rename(p.old(), p.directory); err != nil {
 			return err
 		}

@@ -190,7 +190,10 @@ func TestTheLatestVersionIsTheSources(t *testing.T) {
 			n.has(c.latest, []byte(`{"tag_name": "`+c.tag+`"}`))
 			r := wanted()
 			r.Version, r.Source = "", c.source
-			v, err := n.installer(t.TempDir(), nil).Latest(t.Context(), r)
+			i := n.installer(t.TempDir(), nil)
+			sources, err := i.sources(r)
+			require.NoError(t, err)
+			v, err := i.latest(t.Context(), r, sources)
 			require.NoError(t, err)
 			require.Equal(t, "1.2.3", v)
 		})

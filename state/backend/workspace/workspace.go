@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
@@ -154,22 +155,13 @@ func writeJSON(path string, v any) error {
 	return replace(path, b)
 }
 
-// replace writes a file that only the user may read: it writes a temporary file beside it, syncs and renames.
+// replace writes a file that only the user may read, and its folder.
 func replace(path string, b []byte) error {
-	dir := filepath.Dir(path)
-	if err := private.MkdirAll(dir, private.Folder); err != nil {
+	if err := private.MkdirAll(filepath.Dir(path), private.Folder); err != nil {
 		return err
 	}
-	f, err := private.Temporary(path, ".tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), private.Remove(f.Name()))
+	if err := files.ReplacePrivate(path, files.Content(b)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }

@@ -116,6 +116,24 @@ func TestLoginAndLogoutKeepOtherAccounts(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "credentials.json"))
 }
 
+func TestCredentialsMayBeElsewhere(t *testing.T) {
+	dir, real := t.TempDir(), filepath.Join(t.TempDir(), "of all machines.json")
+	link := filepath.Join(dir, "credentials.json")
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	c := NewCredentials("unused", environment(map[string]string{"PULUMI_CREDENTIALS_PATH": dir}))
+	for _, url := range []string{"file://~", "file:///b"} {
+		require.NoError(t, c.Login(url))
+		b, err := os.ReadFile(real)
+		require.NoError(t, err)
+		require.Contains(t, string(b), url)
+		to, err := os.Readlink(link)
+		require.NoError(t, err)
+		require.Equal(t, real, to)
+	}
+}
+
 func TestEncryptedCredentialsAreLeftAlone(t *testing.T) {
 	c := NewCredentials(t.TempDir(), environment(nil))
 	require.NoError(t, replace(c.path, []byte(`{"version":1,"ciphertext":"x"}`)))

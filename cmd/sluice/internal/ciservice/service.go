@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/cisystem"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
@@ -51,25 +52,29 @@ func From(lookup func(name string) (string, bool), find func(program string) (st
 		return value
 	}
 	s := &Service{now: time.Now}
-	switch chosen := strings.ToLower(env("PULUMI_CI")); {
+	chosen, found := strings.ToLower(env("PULUMI_CI")), cisystem.Of(env)
+	is := func(name string, system cisystem.System) bool {
+		return chosen == name || chosen == "" && slices.Contains(found, system)
+	}
+	switch {
 	case chosen == "none":
 		return nil
-	case chosen == "github" || chosen == "" && env("GITHUB_ACTIONS") == "true":
+	case is("github", cisystem.GitHub):
 		s.kind, s.workspace, s.summary = gitHub, env("GITHUB_WORKSPACE"), env("GITHUB_STEP_SUMMARY")
-	case chosen == "gitlab" || chosen == "" && env("GITLAB_CI") == "true":
+	case is("gitlab", cisystem.GitLab):
 		s.kind, s.workspace = gitLab, env("CI_PROJECT_DIR")
 		if s.folder = env("PULUMI_CI_REPORTS"); s.folder != "" && !filepath.IsAbs(s.folder) {
 			s.folder = filepath.Join(s.workspace, s.folder) // paths of artifacts are relative to the workspace
 		}
-	case chosen == "buildkite" || chosen == "" && env("BUILDKITE") == "true":
+	case is("buildkite", cisystem.Buildkite):
 		s.kind, s.workspace = buildkite, env("BUILDKITE_BUILD_CHECKOUT_PATH")
 		s.step = cmp.Or(env("BUILDKITE_STEP_ID"), env("BUILDKITE_JOB_ID"))
 		if agent, err := find("buildkite-agent"); err == nil {
 			s.agent = agent
 		}
-	case chosen == "azure" || chosen == "" && strings.EqualFold(env("TF_BUILD"), "true"):
+	case is("azure", cisystem.Azure):
 		s.kind, s.workspace = azure, env("BUILD_SOURCESDIRECTORY")
-	case chosen == "teamcity" || chosen == "" && env("TEAMCITY_VERSION") != "":
+	case is("teamcity", cisystem.TeamCity):
 		s.kind = teamCity
 	default:
 		return nil

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -216,7 +216,7 @@ func (f *File) Save(path string) (string, error) {
 		path, err = emptyFile()
 	}
 	if err == nil {
-		err = workspace.WriteAtomically(path, text.Bytes(), 0o600)
+		err = files.Replace(path, 0o600, files.Content(text.Bytes()))
 	}
 	if err != nil {
 		return "", fmt.Errorf("write the list of resources: %w", err)

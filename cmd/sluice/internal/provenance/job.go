@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/cisystem"
 )
 
 // job is a job of a CI service. Unknown values are "".
@@ -30,61 +32,37 @@ func (j job) described() map[string]string {
 	return out
 }
 
-// services maps variables to CI services; a job sets one variable of its service. about reads the other variables; nil reads none.
-func services() []service {
-	return []service{
-		{"", []string{"PULUMI_CI_SYSTEM"}, generic},
-		{"AppVeyor", []string{"APPVEYOR"}, nil},
-		{"AWS CodeBuild", []string{"CODEBUILD_BUILD_ARN"}, nil},
-		{"Atlassian Bamboo", []string{"bamboo_planKey"}, nil},
-		{"Atlassian Bitbucket Pipelines", []string{"BITBUCKET_COMMIT"}, bitbucket},
-		{"Azure Pipelines", []string{"TF_BUILD"}, azurePipelines},
-		{"Buildkite", []string{"BUILDKITE"}, buildkite},
-		{"CircleCI", []string{"CIRCLECI"}, circle},
-		{"Codefresh", []string{"CF_BUILD_URL"}, codefresh},
-		{"Drone", []string{"DRONE"}, nil},
-		{"GitHub Actions", []string{"GITHUB_ACTIONS"}, gitHub},
-		{"GitLab CI/CD", []string{"GITLAB_CI"}, gitLab},
-		{"GoCD", []string{"GO_PIPELINE_LABEL"}, nil},
-		{"Hudson", []string{"HUDSON_URL"}, nil},
-		{"Jenkins", []string{"JENKINS_URL"}, jenkins},
-		{"Magnum CI", []string{"MAGNUM"}, nil},
-		{"Semaphore", []string{"SEMAPHORE"}, nil},
-		{"Spacelift", []string{"SPACELIFT_MAX_REQUESTS_BURST", "TF_VAR_spacelift_run_trigger", "TF_VAR_spacelift_commit_branch"}, nil},
-		{"TaskCluster", []string{"TASK_ID", "RUN_ID"}, nil},
-		{"TeamCity", []string{"TEAMCITY_VERSION"}, nil},
-		{"Travis CI", []string{"TRAVIS"}, travis},
-	}
-}
-
-type service struct {
-	name      string
-	variables []string
-	about     func(env func(string) string) job
-}
-
 // jobOf returns the job of the process.
 func jobOf(env func(string) string) job {
-	if env("PULUMI_DISABLE_CI_DETECTION") != "" {
+	found := cisystem.Of(env)
+	if len(found) == 0 {
 		return job{}
 	}
-	if env("CI_NAME") == "codeship" {
-		return job{system: "Codeship"}
+	var j job
+	switch found[0] {
+	case cisystem.Own:
+		return generic(env)
+	case cisystem.Bitbucket:
+		j = bitbucket(env)
+	case cisystem.Azure:
+		j = azurePipelines(env)
+	case cisystem.Buildkite:
+		j = buildkite(env)
+	case cisystem.Circle:
+		j = circle(env)
+	case cisystem.Codefresh:
+		j = codefresh(env)
+	case cisystem.GitHub:
+		j = gitHub(env)
+	case cisystem.GitLab:
+		j = gitLab(env)
+	case cisystem.Jenkins:
+		j = jenkins(env)
+	case cisystem.Travis:
+		j = travis(env)
 	}
-	for _, s := range services() {
-		for _, v := range s.variables {
-			if env(v) == "" {
-				continue
-			}
-			var j job
-			if s.about != nil {
-				j = s.about(env)
-			}
-			j.system = cmp.Or(s.name, j.system)
-			return j
-		}
-	}
-	return job{}
+	j.system = string(found[0])
+	return j
 }
 
 // generic returns a job of a service that the user describes by variables.

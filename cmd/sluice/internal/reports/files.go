@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/internal/platform/files"
 )
 
 // DefaultMarkdownLimit is the maximal size of a report in Markdown in bytes: code hosts accept comments of 65,536 characters.
@@ -65,7 +67,7 @@ func checkWritable(path string) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	file, err = temporary(path)
+	file, err = os.OpenFile(path+"."+uuid.NewString()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		failed.Path = path // instead of the temporary name
 	}
@@ -75,10 +77,8 @@ func checkWritable(path string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// temporary creates a file beside another one. Others may read it, as a report has no secrets.
-func temporary(path string) (*os.File, error) {
-	return os.OpenFile(path+"."+uuid.NewString()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-}
+// mode is that of new reports. Others may read them, as a report has no secrets.
+const mode = 0o666
 
 // Write writes the report to all files. A reader of a file gets the whole former report or the whole new one.
 func (f Files) Write(ctx context.Context, d *Document) error {
@@ -93,28 +93,15 @@ func (f Files) Write(ctx context.Context, d *Document) error {
 
 func (f Files) write(ctx context.Context, path string, d *Document) error {
 	form := forms[formOf(path)]
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	info, err := os.Lstat(path)
+	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() { // it is a pipe
 		return f.fill(ctx, path, form, d)
 	}
-	out, err := temporary(path)
-	if err != nil { // the folder belongs to another user
+	err = files.Replace(path, mode, func(out *os.File) error { return form(ctx, out, d, f) })
+	if errors.As(err, new(*files.UncreatedError)) { // the folder belongs to another user
 		return f.fill(ctx, path, form, d)
 	}
-	if info != nil {
-		_ = out.Chmod(info.Mode().Perm()) // keep its permissions, if the system has them
-	}
-	err = errors.Join(form(ctx, out, d, f), out.Close())
-	if err == nil {
-		err = os.Rename(out.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(out.Name()))
-	}
-	return nil
+	return err
 }
 
 // fill writes a file in place.

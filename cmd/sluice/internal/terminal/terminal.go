@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/cisystem"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/internal/text/printable"
 )
@@ -47,7 +48,7 @@ type Terminal struct {
 }
 
 // doors are the ways to print besides Out and Err.
-type doors struct{ styled, styledErr, data io.Writer }
+type doors struct{ styled, data io.Writer }
 
 // New returns the terminal of a command with these streams.
 func New(s Streams) *Terminal {
@@ -68,7 +69,7 @@ func New(s Streams) *Terminal {
 		out, errs = s.Guard(out), s.Guard(errs)
 	}
 	t.Out, t.doors.styled = printable.NewWriter(out), printable.NewStyledWriter(out)
-	t.Err, t.doors.styledErr = printable.NewWriter(errs), printable.NewStyledWriter(errs)
+	t.Err = printable.NewWriter(errs)
 	return t
 }
 
@@ -97,9 +98,6 @@ func (t *Terminal) Diverted(w io.Writer) *Terminal {
 
 // Styled returns the standard output for coloured texts. Their writer has cleaned the foreign parts (package display).
 func (t *Terminal) Styled() io.Writer { return t.doors.styled }
-
-// StyledErr is [Terminal.Styled] for the error stream.
-func (t *Terminal) StyledErr() io.Writer { return t.doors.styledErr }
 
 // Data returns the standard output for programs. It is exact, unless it is a terminal.
 func (t *Terminal) Data() io.Writer { return t.doors.data }
@@ -175,17 +173,7 @@ func (t *Terminal) HoldErr(f func(text string)) (release func()) {
 // Drawable reports whether the whole screen can be drawn on and keys can be read. A screen reader, for example, needs lines of text.
 func (t *Terminal) Drawable() bool { return t.Live() && t.InTerminal }
 
-func (t *Terminal) inCI() bool {
-	if t.Lookup == nil {
-		return false
-	}
-	for _, name := range []string{"CI", "BUILD_ID", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"} {
-		if value := t.Env(name); value != "" && !strings.EqualFold(value, "false") {
-			return true
-		}
-	}
-	return false
-}
+func (t *Terminal) inCI() bool { return t.Lookup != nil && cisystem.Detected(t.Env) }
 
 // Colored reports whether to write colours.
 func (t *Terminal) Colored() bool {

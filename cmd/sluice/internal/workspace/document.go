@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/internal/text/excerpt"
 	"github.com/sluice-iac/sluice/internal/text/yamlfault"
 )
@@ -392,44 +390,6 @@ func commentsOnly(n *yaml.Node) []byte {
 		return []byte("{}\n")
 	}
 	return []byte(strings.Join(parts, "\n") + "\n")
-}
-
-// WriteAtomically replaces a file. It makes the content durable under a temporary name and then renames it. mode is the
-// mode of a new file; an existing file keeps its own.
-func WriteAtomically(path string, data []byte, mode os.FileMode) error {
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	f, err := private.Temporary(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)), ".tmp")
-	if err != nil {
-		return err
-	}
-	temporary := f.Name()
-	err = writeAndSync(f, data, mode)
-	if err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err != nil {
-		_ = os.Remove(temporary)
-	}
-	return err
-}
-
-func writeAndSync(f *os.File, data []byte, mode os.FileMode) error {
-	_, err := f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }
 
 func invalidUTF8Line(data []byte) int {

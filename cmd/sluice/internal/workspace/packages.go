@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
@@ -112,12 +113,12 @@ func AddPackage(path string, p Package) error {
 	}
 	setChild(entries, p.Name, entry)
 	if again, err := parseDocument(path, inserted); inserted != nil && err == nil && sameNode(doc.node, again.node) {
-		return WriteAtomically(path, inserted, 0o644)
+		return files.Replace(path, 0o644, files.Content(inserted))
 	}
 	if data, err = doc.bytes(); err != nil {
 		return err
 	}
-	return WriteAtomically(path, data, 0o644)
+	return files.Replace(path, 0o644, files.Content(data))
 }
 
 // insertPackage returns the text of a YAML file with a new entry of `packages`; nil if that is not simple. The result may have

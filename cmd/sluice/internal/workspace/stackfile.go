@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluice-iac/sluice/internal/platform/files"
 	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/internal/text/similar"
 )
@@ -84,9 +85,6 @@ func parseStackFile(path, project string, data []byte, exists bool) (*StackFile,
 
 // Exists reports whether the file existed when it was read.
 func (f *StackFile) Exists() bool { return f.exists }
-
-// Changed reports whether there is something to save.
-func (f *StackFile) Changed() bool { return f.doc.changed }
 
 // Keys returns the keys of the settings, ordered by namespace and name.
 func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.settings.values), CompareKeys) }
@@ -180,7 +178,7 @@ func (f *StackFile) Save() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
 	}
-	if err := WriteAtomically(f.Path, data, private.File); err != nil {
+	if err := files.Replace(f.Path, private.File, files.Content(data)); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
 	f.doc.changed, f.exists = false, true

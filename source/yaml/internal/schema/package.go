@@ -78,9 +78,6 @@ func Parse(name, text string) (*Package, error) {
 	return p, nil
 }
 
-// IsDescribed reports whether the package lists its members.
-func (p *Package) IsDescribed() bool { return p.described }
-
 // ResolveResource returns the full token of a type that a program may have shortened. ok is false if the package has no such type.
 func (p *Package) ResolveResource(token string) (full string, ok bool) {
 	if strings.HasPrefix(token, "pulumi:providers:") {
