@@ -62,8 +62,8 @@ func replace(path string, fill func(*os.File) error, open func(temporary string,
 	case !former.Mode().IsRegular():
 		return fmt.Errorf("cannot replace %s, which is not a file; give the path of a file", path)
 	}
-	folder, name := filepath.Split(path)
-	f, err := open(filepath.Join(folder, "."+name+"."+uuid.NewString()+".tmp"), former)
+	// The name of the file may be as long as the system allows, so it is no part of the temporary one.
+	f, err := open(filepath.Join(filepath.Dir(path), ".writing-"+uuid.NewString()+".tmp"), former)
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		failed.Path = path // instead of the temporary name
 	}

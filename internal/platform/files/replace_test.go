@@ -47,6 +47,15 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	requireAlone(t, folder, "file")
 }
 
+func TestTheLongestNameCanBeReplaced(t *testing.T) {
+	folder, name := t.TempDir(), strings.Repeat("x", 255)
+	if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+		t.Skip(err)
+	}
+	require.NoError(t, Replace(filepath.Join(folder, name), 0o600, Content([]byte("new"))))
+	requireAlone(t, folder, name)
+}
+
 func TestSeveralMayReplaceAFileAtTheSameTime(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "file")
