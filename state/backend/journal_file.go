@@ -52,6 +52,9 @@ func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
 		return err
 	}
 	_, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{})
+	if err != nil { // nothing that the log says has begun
+		err = errors.Join(err, j.Log.Remove(context.WithoutCancel(ctx)))
+	}
 	return err
 }
 

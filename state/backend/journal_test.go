@@ -436,6 +436,28 @@ func TestADamagedJournalIsRefusedAsAWhole(t *testing.T) {
 	require.Equal(t, before, f.read(stackFile))
 }
 
+// full is a store without room for the base of a journal.
+type full struct{ store.Store }
+
+func (f full) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	if strings.HasSuffix(key, ".base") {
+		return store.Info{}, errors.New("no space left")
+	}
+	return f.Store.Write(ctx, key, content, c)
+}
+
+func TestAJournalWhoseBaseCannotBeKeptIsNotBegun(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	b.storage.store = full{b.storage.store}
+	j := b.storage.files(Ref{Project: "shop", Name: "dev"}).journal()
+	require.ErrorContains(t, j.Create(ctx, []byte("journal"), []byte("base")), "no space left")
+	there, err := j.Exists(ctx)
+	require.NoError(t, err)
+	require.False(t, there)
+}
+
 // A process that has lost the lock begins its journal after the present holder has begun one.
 func TestAJournalThatIsRefusedLeavesThePresentOne(t *testing.T) {
 	ctx := context.Background()
