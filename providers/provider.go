@@ -258,6 +258,7 @@ type ReadRequest struct {
 type ReadResponse struct {
 	ID                  string
 	Absent              bool // there is no such object; the other fields do not count
+	Unread              bool // the provider cannot read such objects: the other fields are those of the request
 	Inputs              property.Map
 	HasInputs           bool // false: the provider returned no inputs
 	Properties          property.Map

@@ -296,6 +296,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	}
 	answer := providers.ReadResponse{ID: req.ID, Inputs: req.Inputs, HasInputs: true, Properties: req.State}
 	if r.Read == nil {
+		answer.Unread = true
 		return answer, nil
 	}
 	found, err := r.Read(ctx, c)

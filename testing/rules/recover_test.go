@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -164,6 +165,39 @@ func TestRecoverResolvesUpdatesAndDeletesByReading(t *testing.T) {
 	require.Len(t, pending, 1)
 	require.Equal(t, urnOf("unreadable"), pending[0].Resource.URN)
 	require.Equal(t, state.Updating, pending[0].Type)
+}
+
+// A provider that cannot read an object answers with what it was given, which proves nothing.
+func TestAnOperationIsNotResolvedByAProviderThatCannotRead(t *testing.T) {
+	for name, op := range map[string]operation{"recover": sluice.Recover, "refresh": sluice.Refresh} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.fake = func(f *providertest.Fake) {
+				f.OnRead = func(_ context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+					return providers.ReadResponse{ID: r.ID, Inputs: r.Inputs, HasInputs: true, Properties: r.State, Unread: true}, nil
+				}
+			}
+			k.up(program(func(s *script) {
+				s.thing("updated", in{"size": 1})
+				s.thing("deleted", in{"size": 1})
+			}))
+			pend(
+				k,
+				state.Pending{Type: state.Updating, Resource: k.recorded("updated").Clone()},
+				state.Pending{Type: state.Deleting, Resource: k.recorded("deleted")},
+			)
+			out := k.try(op, nil)
+			for _, is := range out.Resolved {
+				require.Equal(t, stages.Unresolved, is.Outcome)
+				require.Contains(t, is.Why, "nothing can be read")
+			}
+			require.Len(t, k.state.Snapshot().Pending, 2)
+
+			// What repeats them resolves them.
+			k.up(program(func(s *script) { s.thing("updated", in{"size": 2}) }))
+			require.Empty(t, k.state.Snapshot().Pending)
+		})
+	}
 }
 
 // The record of the operation has the new name, and the state still has the old one.

@@ -36,6 +36,18 @@ type found struct {
 	known bool // now is the present state of the object
 	now   *state.Resource
 	views refreshedViews
+	// unread is true if the provider cannot read such objects, so that now is the recorded state.
+	unread bool
+}
+
+func (f found) knowledge() knowledge {
+	switch {
+	case !f.ok || !f.known:
+		return failed
+	case f.unread:
+		return unread
+	}
+	return read
 }
 
 // refreshing defines how a state is refreshed.
@@ -194,7 +206,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	s := &step.InProgress{Decision: d}
 	r.Reporter.Begin(d)
 	s.Publication = r.Views.PublicationFor(d, true)
-	now, op, diff, err := r.readNow(ctx, s, how)
+	now, op, diff, unread, err := r.readNow(ctx, s, how)
 	known := err == nil || now != nil && how.keepsUncompared
 	if known && how.record && now != nil {
 		if unrecorded := r.recordFound(d, now); err == nil {
@@ -218,7 +230,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
 	}
 	r.Reporter.EndFound(d, info)
-	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
+	f, err := r.refreshViews(s, found{known: true, now: now, unread: unread}, how.record)
 	if err == nil && how.record && now == nil {
 		if unrecorded := r.recordFound(d, nil); unrecorded != nil { // after its views
 			err = r.Control.Broken(d, unrecorded)
@@ -245,21 +257,23 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 
 // readNow reads a recorded object and returns its state and the kind of the change (steps.md 7.6). If it fails after the object has
 // been read, it returns the state with the error.
-func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
+func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing) (
+	now *state.Resource, op stages.Op, diff providers.DiffResponse, unread bool, err error,
+) {
 	old := s.Decision.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Rooms.Decisions.IsDeletedByClosure(old) {
-		return old, how.opWithoutRead, diff, nil
+		return old, how.opWithoutRead, diff, false, nil
 	}
 	p, err := r.refresher(ctx, s.Decision, old)
 	if err != nil {
-		return nil, "", diff, err
+		return nil, "", diff, false, err
 	}
 	res, initErrors, err := r.callRead(p, s)
 	if err != nil {
-		return nil, "", diff, err
+		return nil, "", diff, false, err
 	}
 	if res.Absent {
-		return nil, stages.OpDelete, diff, nil
+		return nil, stages.OpDelete, diff, false, nil
 	}
 	now = how.into
 	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = res.ID, res.Properties, initErrors, res.RefreshBeforeUpdate
@@ -271,14 +285,14 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 		now.Modified = r.Control.Now().UTC()
 	}
 	if old.External || r.LegacyRefreshDiff {
-		return step.MarkSecrets(r.Control, now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
+		return step.MarkSecrets(r.Control, now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, res.Unread, nil
 	}
 	// The displayed diff goes from the recorded state to the present one.
 	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.Decision.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
-		return step.MarkSecrets(r.Control, now), "", diff, err
+		return step.MarkSecrets(r.Control, now), "", diff, res.Unread, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
-	return step.MarkSecrets(r.Control, now), opOf(diff.Changes == providers.DiffSome), diff, nil
+	return step.MarkSecrets(r.Control, now), opOf(diff.Changes == providers.DiffSome), diff, res.Unread, nil
 }
 
 // refresher returns the provider that reads a resource in a refresh: the one that the program gives the resource, which s names, or

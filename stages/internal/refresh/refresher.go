@@ -29,13 +29,22 @@ type Refresher struct {
 // Refreshed is the result of a refresh.
 type Refreshed struct {
 	Snapshot *state.Snapshot
-	// Read has the URNs whose states were selected, and whether all copies of each could be read.
-	Read map[urn.URN]bool
+	// Read has the URNs whose states were selected, and what is known of all copies of each.
+	Read map[urn.URN]knowledge
 	// Vanished are those URNs whose object does not exist any more.
 	Vanished map[urn.URN]bool
 	// Changes are the resolutions of interrupted operations other than creates, if they were to be resolved.
 	Changes []stages.Resolution
 }
+
+// knowledge is what a refresh knows of the objects of a URN, from the least on.
+type knowledge uint8
+
+const (
+	failed knowledge = iota // one could not be read
+	unread                  // the provider cannot read such objects
+	read
+)
 
 // Refresh reads the recorded resources from their providers and returns the state with the results (steps.md 7.1, 7.3), also with
 // an error. It reads only states for which selected is true, all at once. A failure does not stop the others, and their results are
@@ -96,18 +105,20 @@ func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
 
 // rebuild replaces the recorded states by the results (steps.md 7.3).
 func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all []found) (Refreshed, error) {
-	out := Refreshed{Read: map[urn.URN]bool{}, Vanished: map[urn.URN]bool{}}
+	out := Refreshed{Read: map[urn.URN]knowledge{}, Vanished: map[urn.URN]bool{}}
 	changed := map[*state.Resource]*state.Resource{}
 	views := map[*state.Resource][]*state.Resource{}
-	failed := false
+	anyFailed := false
 	for i, f := range all {
 		maps.Copy(changed, f.views.changed)
 		if len(f.views.added) > 0 {
 			views[steps[i].Old] = f.views.added
 		}
-		failed = failed || !f.ok
-		if before, twice := out.Read[steps[i].URN]; !twice || before {
-			out.Read[steps[i].URN] = f.ok && f.known
+		anyFailed = anyFailed || !f.ok
+		if before, twice := out.Read[steps[i].URN]; twice {
+			out.Read[steps[i].URN] = min(before, f.knowledge())
+		} else {
+			out.Read[steps[i].URN] = f.knowledge()
 		}
 		if f.known && f.now != steps[i].Old {
 			changed[steps[i].Old] = f.now
@@ -119,7 +130,7 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 	snapshot := *r.Recorded
 	snapshot.Resources = state.Rebuild(withViews(r.Rooms.Base.Resources, views), changed)
 	snapshot.Pending = slices.DeleteFunc(slices.Clone(snapshot.Pending), func(op state.Pending) bool {
-		return isChange(op) && out.Read[r.readWith(op)] // the object is recorded as it is
+		return isChange(op) && out.Read[r.readWith(op)] == read // the object is recorded as it is
 	})
 	out.Snapshot = &snapshot
 	if r.Reporter.Recorder != nil {
@@ -127,7 +138,7 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 			return out, fmt.Errorf("recording the refreshed state: %w", err)
 		}
 	}
-	if failed || r.Control.IsHalted() {
+	if anyFailed || r.Control.IsHalted() {
 		r.Control.Halt()
 		return out, &stages.ReportedError{Err: ErrFailed}
 	}
@@ -208,8 +219,10 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 			is.Outcome, is.Why = stages.Dropped, "it changes no object"
 		case now == nil:
 			is.Outcome, is.Why = stages.Gone, "no object was found"
-		case !found.Read[r.readWith(op)]:
+		case found.Read[r.readWith(op)] == failed:
 			is.Outcome, is.Why = stages.Unresolved, "the object could not be read"
+		case found.Read[r.readWith(op)] == unread:
+			is.Outcome, is.Why = stages.Unresolved, "nothing can be read of such an object; it is resolved when it is updated, replaced or deleted"
 		default:
 			is.Outcome, is.ID, is.Why = stages.Exists, now.ID, "the object was read"
 		}

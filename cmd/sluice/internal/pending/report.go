@@ -97,7 +97,7 @@ func (r Report) Text() string {
 		return b.String()
 	}
 	words := map[string]string{
-		"adopted": "it had created", "notCreated": "it had created nothing", "exists": "is recorded as it is now", "gone": "does not exist any more",
+		"adopted": "it had created", "notCreated": "it had created nothing", "exists": "is recorded as its provider describes it now", "gone": "does not exist any more",
 		"dropped": "had changed nothing",
 	}
 	for _, l := range r.Resolved {
