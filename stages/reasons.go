@@ -78,7 +78,7 @@ const (
 	ReasonDependency       ReasonKind = "dependency-replaced" // Cause is replaced by deleting it first
 	ReasonRequested        ReasonKind = "requested"           // --replace
 	ReasonTainted          ReasonKind = "tainted"             //
-	ReasonInterrupted      ReasonKind = "interrupted"         // an earlier replacement was interrupted
+	ReasonInterrupted      ReasonKind = "interrupted"         // an earlier replacement was interrupted, or has failed after its delete
 	ReasonInitErrors       ReasonKind = "init-errors"         // it was not healthy after the last update
 	ReasonNotInProgram     ReasonKind = "not-in-program"      // the program no longer declares it; Cause is its component, if that was removed too
 	ReasonReplaced         ReasonKind = "replaced"            // the old copy of a replaced resource
@@ -209,7 +209,7 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonUnchanged:     "nothing about it changed",
 	ReasonRequested:     "its replacement was requested",
 	ReasonTainted:       "it is tainted",
-	ReasonInterrupted:   "an earlier replacement was interrupted",
+	ReasonInterrupted:   "an earlier replacement was not completed",
 	ReasonInitErrors:    "it was not healthy after the last update",
 	ReasonNotInProgram:  "the program no longer declares it",
 	ReasonReplaced:      "it was replaced",

@@ -62,6 +62,14 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 	require.Equal(t, []urn.URN{boxURN("network")}, Near(s.Resources, "network"), "what is named exactly is meant")
 }
 
+func TestNearNamesAreSimilar(t *testing.T) {
+	for text, want := range map[string][]urn.URN{
+		"u": nil, "nope": nil, "wb": {boxURN("web")}, "databsae": {boxURN("database")}, "WEB": {boxURN("web")}, "base": {boxURN("database")},
+	} {
+		require.Equal(t, want, Near([]*Resource{box("b"), box("one"), box("web"), box("database")}, text), text)
+	}
+}
+
 func TestDeletingFromAState(t *testing.T) {
 	prov := provider("p", "1")
 	using := func(r *Resource) { r.Provider = ProviderRefOf(prov) }

@@ -192,7 +192,7 @@ func (s *subject) analyze(ctx context.Context, t *terminal.Terminal, f analyzeFl
 	}
 	mandatory, err := policycheck.Check(ctx, s.snapshot, s.root(), packs, known, results.observe)
 	if err == nil && mandatory > 0 {
-		err = fmt.Errorf("there are %s", format.Plural(mandatory, "mandatory policy violation", "mandatory policy violations"))
+		err = fmt.Errorf("the state has %s", format.Plural(mandatory, "mandatory policy violation", "mandatory policy violations"))
 	}
 	result := stages.Succeeded
 	if err != nil {

@@ -44,7 +44,7 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 		return err
 	}
 	if name == "" {
-		return exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
+		return exit.Usagef("name the stack to select: `sluice stack select <name>`; `sluice stack ls` lists them")
 	}
 	ref, err := in.Resolve(name)
 	if err != nil {

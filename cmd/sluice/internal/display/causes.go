@@ -191,7 +191,7 @@ var reasonSubjects = map[stages.ReasonKind]string{
 	stages.ReasonTrigger:        "another replacement trigger",
 	stages.ReasonRequested:      "asked for (--replace)",
 	stages.ReasonTainted:        "tainted",
-	stages.ReasonInterrupted:    "an earlier replacement was interrupted",
+	stages.ReasonInterrupted:    "an earlier replacement was not completed",
 	stages.ReasonInitErrors:     "not healthy after the last update",
 	stages.ReasonReplaced:       "left by an earlier replacement",
 	stages.ReasonTakenOver:      "managed by the program now",

@@ -106,7 +106,7 @@ func Status(err error) (status int, quiet bool) {
 		return Failure, true
 	case errors.As(err, &missing):
 		return NoStack, false
-	case errors.Is(err, secrets.ErrIncorrectPassphrase), errors.Is(err, secrets.ErrNoPassphrase):
+	case errors.Is(err, secrets.ErrIncorrectPassphrase), errors.Is(err, secrets.ErrNoPassphrase), errors.As(err, new(*secrets.UnreadableError)):
 		return Usage, false
 	case errors.Is(err, context.Canceled):
 		return Cancelled, false
