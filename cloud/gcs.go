@@ -27,7 +27,7 @@ import (
 // googleTokens returns the credentials for Google's services: the JSON text in GOOGLE_CREDENTIALS, else the token in
 // GOOGLE_OAUTH_ACCESS_TOKEN, else the credentials of the machine (state.md 4.2).
 func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error) {
-	if text := env.get("GOOGLE_CREDENTIALS"); text != "" {
+	if text := env.get(envGoogleCredentials); text != "" {
 		const scope = "https://www.googleapis.com/auth/cloud-platform"
 		var chosen struct{ Type google.CredentialsType } // the user sets the variable, and could as well run the program
 		err := json.Unmarshal([]byte(text), &chosen)
@@ -36,11 +36,11 @@ func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error)
 			c, err = google.CredentialsFromJSONWithType(ctx, []byte(text), chosen.Type, scope)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the variable GOOGLE_CREDENTIALS: %w", err)
+			return nil, fmt.Errorf("the variable %s: %w", envGoogleCredentials, err)
 		}
 		return c.TokenSource, nil
 	}
-	if token := env.get("GOOGLE_OAUTH_ACCESS_TOKEN"); token != "" {
+	if token := env.get(envGoogleToken); token != "" {
 		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}), nil
 	}
 	c, err := gcp.DefaultCredentials(ctx)

@@ -29,7 +29,7 @@ func openKeeper(ctx context.Context, url string, _ func(string) (string, bool)) 
 // openGoogleKeeper uses the credentials in the environment, as object stores do.
 func openGoogleKeeper(ctx context.Context, url string, lookup func(string) (string, bool)) (statesecrets.Keeper, error) {
 	env := environment(lookup)
-	if env.get("GOOGLE_CREDENTIALS") == "" && env.get("GOOGLE_OAUTH_ACCESS_TOKEN") == "" {
+	if env.get(envGoogleCredentials) == "" && env.get(envGoogleToken) == "" {
 		return secrets.OpenKeeper(ctx, url)
 	}
 	tokens, err := googleTokens(ctx, env)

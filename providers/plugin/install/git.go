@@ -171,10 +171,16 @@ func gitEnvironment() []string {
 		"GIT_HTTP_LOW_SPEED_TIME="+strconv.Itoa(stall), "GIT_HTTP_LOW_SPEED_LIMIT="+strconv.Itoa(stallRate))
 }
 
+// The variables with tokens for the hosts of plugins.
+const (
+	EnvGitHubToken = "GITHUB_TOKEN"
+	EnvGitLabToken = "GITLAB_TOKEN"
+)
+
 // tokens are the variables with the tokens of hosts, and the user names that belong to them.
 var tokens = map[string]struct{ variable, user string }{
-	"github.com": {"GITHUB_TOKEN", "x-access-token"},
-	"gitlab.com": {"GITLAB_TOKEN", "oauth2"},
+	"github.com": {EnvGitHubToken, "x-access-token"},
+	"gitlab.com": {EnvGitLabToken, "oauth2"},
 }
 
 // token returns the variables that make git send the token to the repository's host, and to no other one; nil if there is none. It

@@ -544,7 +544,7 @@ func (i *Installer) github(u *url.URL, r Request) ([]source, error) {
 		repository = r.repository()
 	}
 	api := &github{installer: i, host: u.Host, owner: owner, repository: repository}
-	if token := i.env("GITHUB_TOKEN"); token != "" {
+	if token := i.env(EnvGitHubToken); token != "" {
 		api.secret = credential{"https://" + u.Host, "token " + token}
 	}
 	if u.Host != publicAPI {

@@ -248,7 +248,7 @@ func (g *gitlab) place() string {
 
 func (g *gitlab) call(path, accept string) call {
 	c := call{url: g.place() + "/" + path, accept: accept}
-	if token := g.installer.env("GITLAB_TOKEN"); token != "" {
+	if token := g.installer.env(EnvGitLabToken); token != "" {
 		c.secret = credential{"https://" + g.host, "Bearer " + token}
 	}
 	return c

@@ -3,18 +3,22 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/internal/text/syntax"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -129,16 +133,27 @@ func (s *Session) of(ref backend.Ref) *Session {
 	return &other
 }
 
-// Credentials returns the known secrets of the command itself: passphrases, the password in the URL of the backend, and the credentials of
-// backends and key services in the environment.
+// Credentials returns the known secrets of the command itself: passphrases, the password in the URL of the backend, the token of the login at the
+// service, and the credentials of backends, key services and hosts of plugins in the environment.
 func (s *Session) Credentials() []string {
 	list := s.Passphrases.Used()
-	for _, name := range []string{
-		secrets.EnvPassphrase, "PULUMI_ACCESS_TOKEN", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-		"AZURE_CLIENT_SECRET", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "VAULT_TOKEN", "VAULT_SERVER_TOKEN",
-	} {
-		if text, set := s.Terminal.Lookup(name); set {
-			list = append(list, text)
+	names := append(cloud.CredentialVariables(), secrets.EnvPassphrase, service.EnvToken, install.EnvGitHubToken, install.EnvGitLabToken)
+	for _, name := range names {
+		text, set := s.Terminal.Lookup(name)
+		if !set {
+			continue
+		}
+		list = append(list, text)
+		var members struct {
+			PrivateKey string `json:"private_key"` // of Google's credentials
+		}
+		if json.Unmarshal([]byte(text), &members) == nil {
+			list = append(list, members.PrivateKey)
+		}
+	}
+	if service.Handles(s.BackendURL) {
+		if account, err := stateworkspace.NewCredentials(s.Home, s.Terminal.Lookup).Account(service.Address(s.BackendURL)); err == nil {
+			list = append(list, account.AccessToken)
 		}
 	}
 	if u, err := url.Parse(s.BackendURL); err == nil {
