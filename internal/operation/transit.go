@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,10 +19,10 @@ import (
 type transit struct {
 	ephemeral *Ephemeral
 
-	mu        sync.Mutex           // guards the rest
-	reads     map[[2]string]bool   // the types and names of the resources that the program reads
-	delivered map[string]delivered // the texts that the program has got
-	met       map[urn.Type]fate    // the types of the registrations
+	mu        sync.RWMutex           // guards the rest
+	reads     map[[2]string]bool     // the types and names of the resources that the program reads
+	delivered map[string][]delivered // the texts that the program has got, by their first bytes, as many as the shortest has
+	met       map[urn.Type]fate      // the types of the registrations
 }
 
 // fate is what has become of the ephemeral properties of a type, by their paths.
@@ -32,8 +31,9 @@ type fate struct {
 	lacking map[string]bool // an object was made or changed and had none
 }
 
-// delivered is where a text that the program has got comes from.
+// delivered is a text that the program has got, and where it comes from.
 type delivered struct {
+	text string
 	urn  urn.URN
 	path property.Path
 }
@@ -42,7 +42,7 @@ func newTransit(e *Ephemeral) *transit {
 	if e == nil {
 		return &transit{} // nothing passes
 	}
-	return &transit{ephemeral: e, reads: map[[2]string]bool{}, delivered: map[string]delivered{}, met: map[urn.Type]fate{}}
+	return &transit{ephemeral: e, reads: map[[2]string]bool{}, delivered: map[string][]delivered{}, met: map[urn.Type]fate{}}
 }
 
 // note records which of the paths have a value in properties of a type. made is true for those of an object that was made or changed.
@@ -94,29 +94,37 @@ const shortest = 8
 
 // check returns an error if properties that are recorded have an ephemeral value that the program has got.
 func (t *transit) check(at string, paths []property.Path, m property.Map) error {
-	t.mu.Lock()
-	known := maps.Clone(t.delivered)
-	t.mu.Unlock()
-	if len(known) == 0 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(t.delivered) == 0 {
 		return nil
 	}
-	secrets := slices.Sorted(maps.Keys(known))
 	rest, _ := without(paths, m)
 	for _, name := range rest.Names() {
-		var found error
+		var found *delivered
 		rest.At(name).ReplaceTexts(func(text string) (property.Value, bool) {
-			for _, secret := range secrets {
-				if found == nil && strings.Contains(text, secret) {
-					found = &stages.EphemeralError{At: at, Path: property.Path{property.Key(name)}, From: known[secret].urn, FromPath: known[secret].path}
-				}
+			if found == nil {
+				found = t.leastIn(text)
 			}
 			return property.Value{}, false
 		})
 		if found != nil {
-			return found
+			return &stages.EphemeralError{At: at, Path: property.Path{property.Key(name)}, From: found.urn, FromPath: found.path}
 		}
 	}
 	return nil
+}
+
+// leastIn returns the least of the texts that are parts of a text, nil if there is none. t.mu is held. Its cost grows only with texts that begin alike.
+func (t *transit) leastIn(text string) (least *delivered) {
+	for i := 0; i+shortest <= len(text); i++ {
+		for k, d := range t.delivered[text[i:i+shortest]] {
+			if strings.HasPrefix(text[i:], d.text) && (least == nil || d.text < least.text) {
+				least = &t.delivered[text[i:i+shortest]][k]
+			}
+		}
+	}
+	return least
 }
 
 // deliver notes the texts of a value that the program gets.
@@ -124,8 +132,12 @@ func (t *transit) deliver(u urn.URN, p property.Path, v property.Value) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v.StripSecretsAndOutputs().ReplaceTexts(func(text string) (property.Value, bool) {
-		if _, known := t.delivered[text]; !known && len(text) >= shortest {
-			t.delivered[text] = delivered{u, p}
+		if len(text) < shortest {
+			return property.Value{}, false
+		}
+		alike := t.delivered[text[:shortest]]
+		if !slices.ContainsFunc(alike, func(d delivered) bool { return d.text == text }) {
+			t.delivered[text[:shortest]] = append(alike, delivered{text, u, p})
 		}
 		return property.Value{}, false
 	})
