@@ -46,7 +46,9 @@ func preview(ctx context.Context, open *session.Opener, f *flags.Operation, impo
 	if err != nil {
 		return err
 	}
+	succeeded := false
 	job.AfterPreview = func(ctx context.Context, r *sluice.Result) error {
+		succeeded = true
 		if err := writeImportFile(ctx, s, importFile, r); err != nil {
 			return err
 		}
@@ -55,7 +57,15 @@ func preview(ctx context.Context, open *session.Opener, f *flags.Operation, impo
 		}
 		return operate.SavePlan(ctx, job, r)
 	}
-	return operate.Run(ctx, job)
+	err = operate.Run(ctx, job)
+	if !succeeded {
+		for _, path := range []string{importFile, f.Outputs.Save, f.Plan.Save} {
+			if path != "" {
+				s.Session.Terminal.Warn("%s was not written, because the preview did not succeed", path)
+			}
+		}
+	}
+	return err
 }
 
 // writeImportFile writes the file of --import-file, for `sluice import`, with the resources that the preview would
