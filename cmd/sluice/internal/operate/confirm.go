@@ -214,7 +214,7 @@ func cancelled(o *operation, err error) error {
 	if !errors.Is(err, terminal.ErrInterrupted) || o.interrupts.Stopped() {
 		return err
 	}
-	fmt.Fprintln(o.job.Terminal.Err, "^C received; cancelled. Nothing was changed.")
+	fmt.Fprintln(o.job.Terminal.Err, "Cancelled. Nothing was changed.")
 	return errCancelled()
 }
 

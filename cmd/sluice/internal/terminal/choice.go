@@ -82,7 +82,7 @@ func (f *frame) update(msg tea.Msg) (cmd tea.Cmd, common bool) {
 		return tea.Quit, true
 	case tea.KeyPressMsg:
 		switch msg.String() {
-		case "ctrl+c":
+		case "ctrl+c", "ctrl+d": // the end of the input answers nothing
 			f.end = interrupted
 			return tea.Quit, true
 		case "ctrl+z":

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// ErrInterrupted is returned if the user has pressed Ctrl-C at a question, a signal has ended it, or the terminal has gone away.
+// ErrInterrupted is returned if the user has pressed Ctrl-C or Ctrl-D at a question, a signal has ended it, or the terminal has gone away.
 var ErrInterrupted error = &exit.Error{Status: exit.Cancelled, Err: interruption{}}
 
 type interruption struct{}
