@@ -15,7 +15,7 @@ type Known struct {
 	// printed. nil means that no text does.
 	IsSensitive func(string) bool
 	// Locate returns the places where the program gives values, and the settings in them. If a place is unknown, a changed value is
-	// attributed to a setting that has changed from and to the same value.
+	// attributed to a setting that has changed from and to the same value, or that has the same value and is or was not set otherwise.
 	Locate stages.Locate
 	// Settings returns the settings that have changed since the last operation, in ascending order. It is called at most once, and
 	// only if the program gives a value that has changed. nil means none.

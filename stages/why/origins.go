@@ -100,12 +100,16 @@ func (o *origins) settingTexts(was, is property.Map, at property.Path) map[strin
 	return out
 }
 
-// isFrom reports whether a changed value comes from a changed setting, as far as that can be determined.
+// isFrom reports whether a changed value comes from a changed setting, as far as that can be determined. A setting that was not set, or is not set any
+// more, had or has the default of the program, which may be anything.
 func (o *origins) isFrom(s ChangedSetting, place stages.Place, known bool, was, is property.Map, at property.Path) bool {
 	if known {
 		return slices.Contains(place.Settings, s.Key)
 	}
-	return !s.Secret && s.Old != "" && s.Old == scalarText(was, at) && s.New == scalarText(is, at)
+	if s.Secret || s.Old == "" && s.New == "" {
+		return false
+	}
+	return (s.Old == "" || s.Old == scalarText(was, at)) && (s.New == "" || s.New == scalarText(is, at))
 }
 
 // fromPackage describes the changed setting of a package from which a default provider has a changed value, if it is known.

@@ -225,7 +225,7 @@ func BenchmarkDecisions(b *testing.B) {
 func TestValuesThatChangeAsSettingsDoComeFromThem(t *testing.T) {
 	settings := []why.ChangedSetting{
 		{Key: "p:region", Old: "eu", New: "us", Position: "Pulumi.dev.yaml:3"}, {Key: "p:size", Old: "1", New: "2"}, {Key: "p:token", Secret: true},
-		{Key: "p:pin", Old: "", New: "new"}, {Key: "p:flag", Old: "false", New: "true"},
+		{Key: "p:former", Old: "former"}, {Key: "p:pin", New: "new"}, {Key: "p:flag", Old: "false", New: "true"},
 	}
 	for name, test := range map[string]struct {
 		was, is any
@@ -237,7 +237,9 @@ func TestValuesThatChangeAsSettingsDoComeFromThem(t *testing.T) {
 		"another value before":    {"asia", "us", ""},
 		"another value now":       {"eu", "asia", ""},
 		"the other way":           {"us", "eu", ""},
-		"nothing before":          {"", "new", ""},
+		"a new setting":           {"the default of the program", "new", "p:pin"},
+		"a setting that is gone":  {"former", "the default of the program", "p:former"},
+		"not the new setting":     {"the default of the program", "newer", ""},
 		"within a text":           {"x-eu", "x-us", ""},
 		"a secret setting":        {"a", "b", ""},
 		"a secret with that text": {secret("eu"), secret("us"), "p:region"},
