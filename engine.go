@@ -218,8 +218,8 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 		return nil, operation.WithCause(ctx, err)
 	}
 	result := &Result{
-		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved, Kept: out.Kept,
-		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), failures: out.Failures, files: frames.Open(e.options.Root), isSensitive: e.options.Config.isSensitive(),
+		Changes: out.Results.Changes, Outputs: out.Results.Outputs, Plan: out.Plan, Resolved: out.Results.Resolved, Kept: out.Results.Kept,
+		about: out.About, steps: sync.OnceValue(out.Results.Steps), decided: sync.OnceValue(out.Results.Decided), failures: out.Results.Failures, files: frames.Open(e.options.Root), isSensitive: e.options.Config.isSensitive(),
 	}
 	if p, ok := e.options.Program.(source.Locator); ok {
 		result.locate = p.Locate

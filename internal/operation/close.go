@@ -23,7 +23,7 @@ func close(ctx context.Context, s *resolved, e ended) *Outcome {
 	}
 	out := &Outcome{Results: s.opened.again.merge(s.run.Results()), Interrupt: e.interrupt}
 	s.opened.events.masks.results(&out.Results)
-	out.Ended, out.Err = s.result(out.Failures, len(errs) == 0, e)
+	out.Ended, out.Err = s.result(out.Results.Failures, len(errs) == 0, e)
 	if out.Ended == stages.Failed {
 		s.opened.events.showError(s.opened.settings.Name + " failed")
 	}

@@ -13,8 +13,8 @@ import (
 
 // Outcome is the outcome of an operation.
 type Outcome struct {
-	standard.Results
-	Ended stages.RunResult
+	Results standard.Results
+	Ended   stages.RunResult
 	// Err holds the failures, ordered by URN; nil if there are none.
 	Err *multierror.Error
 	// Interrupt is the reason why the caller's context ended before the run did; nil if it did not.

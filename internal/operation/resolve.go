@@ -187,8 +187,8 @@ func (s *resolved) failedByAborting() bool {
 
 func (s *resolved) summary(o *Outcome) stages.Summary {
 	out := stages.Summary{
-		IsPreview: s.opened.settings.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Lost: o.Lost, Kept: o.Kept, Duration: time.Since(s.opened.began), Changes: o.Changes,
-		Possible: o.Possible, Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs, LimitWaits: s.registry.LimitWaits(),
+		IsPreview: s.opened.settings.Stages.Info.DryRun, MaybeCorrupt: o.Results.Uncertain, Lost: o.Results.Lost, Kept: o.Results.Kept, Duration: time.Since(s.opened.began), Changes: o.Results.Changes,
+		Possible: o.Results.Possible, Result: o.Ended, Outputs: o.Results.Outputs, OldOutputs: o.Results.OldOutputs, LimitWaits: s.registry.LimitWaits(),
 	}
 	for _, a := range s.packs.analyzers {
 		out.Policies = append(out.Policies, a.Info())

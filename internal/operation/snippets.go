@@ -10,7 +10,7 @@ import (
 
 // snippets records into another recorder, and knows which snippets have resources: a destroy removes those that have none any more.
 type snippets struct {
-	state.Recorder
+	recorder state.Recorder
 	destroys bool
 	all      bool // the destroy is of everything
 	listed   []state.Snippet
@@ -23,7 +23,7 @@ type snippets struct {
 
 func newSnippets(inner state.Recorder, o *opened) *snippets {
 	s := &snippets{
-		Recorder: inner, destroys: o.settings.Stages.Mode == stages.ModeDestroy, listed: state.ReadSnippets(o.base),
+		recorder: inner, destroys: o.settings.Stages.Mode == stages.ModeDestroy, listed: state.ReadSnippets(o.base),
 		all: !o.settings.Stages.Targeting.IsPartial(), had: map[string]bool{},
 	}
 	s.reset(o.base)
@@ -49,9 +49,16 @@ func (s *snippets) add(r *state.Resource) {
 	}
 }
 
+var _ state.Recorder = (*snippets)(nil)
+
+// Begin implements [state.Recorder].
+func (s *snippets) Begin(ctx context.Context, op state.Pending) error {
+	return s.recorder.Begin(ctx, op)
+}
+
 // End implements [state.Recorder].
 func (s *snippets) End(ctx context.Context, c state.Change) error {
-	if err := s.Recorder.End(ctx, c); err != nil {
+	if err := s.recorder.End(ctx, c); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -70,7 +77,7 @@ func (s *snippets) End(ctx context.Context, c state.Change) error {
 
 // Rebase implements [state.Recorder].
 func (s *snippets) Rebase(ctx context.Context, base *state.Snapshot) error {
-	if err := s.Recorder.Rebase(ctx, base); err != nil {
+	if err := s.recorder.Rebase(ctx, base); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -78,6 +85,12 @@ func (s *snippets) Rebase(ctx context.Context, base *state.Snapshot) error {
 	s.reset(base)
 	return nil
 }
+
+// Snapshot implements [state.Recorder].
+func (s *snippets) Snapshot() (*state.Snapshot, error) { return s.recorder.Snapshot() }
+
+// Close implements [state.Recorder].
+func (s *snippets) Close(ctx context.Context) error { return s.recorder.Close(ctx) }
 
 // drop removes the snippets that a destroy has left without resources. A destroy of some resources removes only those that had some.
 func (s *snippets) drop(ctx context.Context) error {
@@ -101,5 +114,5 @@ func (s *snippets) drop(ctx context.Context) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return s.Recorder.End(ctx, state.Change{DropSnippets: gone})
+	return s.recorder.End(ctx, state.Change{DropSnippets: gone})
 }
