@@ -36,8 +36,9 @@ func newStackMigrateCommand(open *session.Opener, stack *string) *cobra.Command 
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if open.Terminal.AsPulumi {
+				// Quotes around the last command would rename it to the one that is refused (terminal.Streams.Named).
 				return exit.Usagef("Pulumi's `stack migrate URL` copies from that backend to the selected one, and sluice's the other way; select the backend " +
-					"to copy from, and call it as `sluice stack migrate URL`")
+					"to copy from, and run sluice stack migrate URL")
 			}
 			return migrate(cmd.Context(), open, *stack, args[0], f)
 		},
