@@ -177,19 +177,12 @@ func (p failurePrinter) about(c *cause) string {
 }
 
 // causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
-// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them.
+// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them. A logged error is a cause only if
+// it may be the reason of the program for its own failure.
 func (p failurePrinter) causes() []*cause {
-	var out []*cause
-	for _, u := range (messagePrinter{p.steps}).speakers(p.model) {
-		var errs []message
-		for _, d := range p.model.diagnostics[u].list {
-			if d.Severity == stages.Error && !p.saysOnlyThat(d) {
-				errs = append(errs, d)
-			}
-		}
-		if len(errs) > 0 {
-			out = append(out, &cause{urn: u, messages: errs})
-		}
+	out := p.saying(func(d message) bool { return d.IsFailure() && !p.saysOnlyThat(d) })
+	if _, whole := p.ending.Order[""]; p.ending.Failed != "" && !p.ending.Canceled && (whole || len(out) == 0) {
+		out = p.saying(func(d message) bool { return d.Severity == stages.Error && !p.saysOnlyThat(d) })
 	}
 	if p.steps.IsPreview {
 		return out
@@ -201,6 +194,23 @@ func (p failurePrinter) causes() []*cause {
 		return len(p.model.speakers) + 1<<32
 	}
 	slices.SortStableFunc(out, func(a, b *cause) int { return cmp.Compare(seq(a), seq(b)) })
+	return out
+}
+
+// saying returns a cause for each resource with messages that f accepts.
+func (p failurePrinter) saying(f func(message) bool) []*cause {
+	var out []*cause
+	for _, u := range (messagePrinter{p.steps}).speakers(p.model) {
+		var errs []message
+		for _, d := range p.model.diagnostics[u].list {
+			if f(d) {
+				errs = append(errs, d)
+			}
+		}
+		if len(errs) > 0 {
+			out = append(out, &cause{urn: u, messages: errs})
+		}
+	}
 	return out
 }
 

@@ -243,3 +243,76 @@ func TestWhatIsNotReachedIsInTheOrderOfNamesIfNobodyHasPlannedIt(t *testing.T) {
 		problem("", "destroy cancelled"), stages.Summary{Result: stages.Canceled})
 	require.Contains(t, got, "not reached: 3 resources (r1, r2, r10)")
 }
+
+// remark returns an error that the program has logged about a resource.
+func remark(u urn.URN, text string) stages.Diagnostic {
+	d := problem(u, text)
+	d.Logged = true
+	return d
+}
+
+func TestALoggedErrorIsAMessageUnlessTheProgramFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		ending Ending
+		more   []stages.Event
+		want   string
+	}{
+		"the operation succeeds": {
+			Ending{}, []stages.Event{stages.Summary{Result: stages.Succeeded, Changes: map[stages.Op]int{stages.OpCreate: 1}}},
+			` +  pkg:mod:Thing a created
+
+Diagnostics:
+  pkg:mod:Thing (a):
+    error: watch out
+
+Resources:
+    + 1 created
+
+Duration: 0s
+`,
+		},
+		"something else fails": {
+			Ending{Failed: "update", Order: map[urn.URN]int{thing("b"): 1}}, []stages.Event{problem(thing("b"), "no luck"), problem("", "update failed")},
+			` +  pkg:mod:Thing a created
+    pkg:mod:Thing b **failed**
+
+Diagnostics:
+  pkg:mod:Thing (a):
+    error: watch out
+
+Update failed:
+  pkg:mod:Thing (b):
+    error: no luck
+`,
+		},
+		"the program fails": {
+			Ending{Failed: "update", Order: map[urn.URN]int{"": 0}}, []stages.Event{problem("", "update failed")},
+			` +  pkg:mod:Thing a created
+
+Update failed:
+  pkg:mod:Thing (a):
+    error: watch out
+`,
+		},
+		"the program fails after another failure": {
+			Ending{Failed: "preview", Order: map[urn.URN]int{"": 0, thing("b"): 1}},
+			[]stages.Event{problem(thing("b"), "no luck"), remark("", "Error: x is undefined"), problem("", "preview failed")},
+			` +  pkg:mod:Thing a created
+    pkg:mod:Thing b **failed**
+
+Preview failed: 3 causes
+  stack:
+    error: Error: x is undefined
+  pkg:mod:Thing (b):
+    error: no luck
+  pkg:mod:Thing (a):
+    error: watch out
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events := []stages.Event{stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{})}, remark(thing("a"), "watch out")}
+			require.Equal(t, c.want, concluded(Options{}, c.ending, append(events, c.more...)...))
+		})
+	}
+}

@@ -268,7 +268,7 @@ func (m *model) diagnose(d stages.Diagnostic) {
 	if d.Ephemeral {
 		return
 	}
-	if d.Severity == stages.Error {
+	if d.IsFailure() {
 		m.failed[d.URN] = true
 	}
 	if _, known := m.diagnostics[d.URN]; !known {

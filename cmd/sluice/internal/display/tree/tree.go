@@ -149,12 +149,12 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 	}
 	n := t.nodes[d.URN]
 	if n == nil {
-		if d.Severity != stages.Error {
+		if !d.IsFailure() {
 			return // there is no step yet
 		}
 		n = t.add(d.URN, t.above(d.Parent))
 	}
-	if d.Severity == stages.Error {
+	if d.IsFailure() {
 		n.change(func() { n.Status = Failed })
 	} else if n.Status == Failed {
 		return // the error is more important
