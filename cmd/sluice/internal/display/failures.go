@@ -322,10 +322,7 @@ func (p failurePrinter) failedTitle(n int) string {
 		return strings.ToUpper(title[:1]) + strings.TrimSuffix(title[1:], " failed:") + " cancelled:"
 	}
 	if n > 1 {
-		title = fmt.Sprintf("%s %d causes", title, n)
-		if !p.steps.IsPreview {
-			title += ", the first one first"
-		}
+		title = fmt.Sprintf("%s %d causes", title, n) // in the order of the plan, which is not that of the failures
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
 }

@@ -88,7 +88,7 @@ func TestSeveralCausesAreInTheOrderOfThePlan(t *testing.T) {
 		Failed: "update", Order: map[urn.URN]int{thing("a"): 9, thing("b"): 2}, Decided: []Unreached{{thing("c"), thing("b")}, {thing("d"), ""}},
 		Advised: map[urn.URN]bool{thing("b"): true}, NextStep: func(Failure) string { return "not this" },
 	}, problem(thing("a"), long), problem(thing("b"), "first"), problem("", "update failed"))
-	above, end, _ := strings.Cut(got, "Update failed: 2 causes, the first one first\n")
+	above, end, _ := strings.Cut(got, "Update failed: 2 causes\n")
 	require.Equal(t, "  pkg:mod:Thing (b):\n    error: first\n    not reached because of it: 1 resource (c)\n  pkg:mod:Thing (a):\n    error: a line\n"+
 		strings.Repeat("    a line\n", maxCauseLines-1)+"    ... (the rest is above)\n  not reached because it stopped: 1 resource (d)\n", end)
 	require.Contains(t, above, "the last line", "what is cut is told as a whole")
@@ -206,7 +206,7 @@ Update cancelled:
 	got = concluded(Options{}, Ending{Failed: "update", NextStep: next}, failed...)
 	_, end, _ = strings.Cut(got, "Duration: 0s\n")
 	require.Equal(t, `
-Update failed: 2 causes, the first one first
+Update failed: 2 causes
   12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
     error: the provider was cancelled
   pkg:mod:Thing (other):
