@@ -3,6 +3,7 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -191,7 +192,7 @@ func (p failurePrinter) causes() []*cause {
 		if n, known := p.ending.Order[c.urn]; known {
 			return n
 		}
-		return len(p.model.speakers) + 1<<32
+		return math.MaxInt
 	}
 	slices.SortStableFunc(out, func(a, b *cause) int { return cmp.Compare(seq(a), seq(b)) })
 	return out

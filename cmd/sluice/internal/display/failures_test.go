@@ -207,10 +207,10 @@ Update cancelled:
 	_, end, _ = strings.Cut(got, "Duration: 0s\n")
 	require.Equal(t, `
 Update failed: 2 causes
-  12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
-    error: the provider was cancelled
   pkg:mod:Thing (other):
     error: no quota
+  12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
+    error: the provider was cancelled
   Next: again
 `, end)
 	require.Equal(t, 13, strings.Count(got, "the provider was cancelled"), "each row has it: the names of the last four are nowhere else")

@@ -25,7 +25,6 @@ type model struct {
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
-	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
 	said        int              // messages
 	kept        [weights]int     // bytes of messages, at least those of diagnostics
 	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
@@ -272,7 +271,6 @@ func (m *model) diagnose(d stages.Diagnostic) {
 		m.failed[d.URN] = true
 	}
 	if _, known := m.diagnostics[d.URN]; !known {
-		m.speakers = append(m.speakers, d.URN)
 		m.diagnostics[d.URN] = &messages{whole: m.whole}
 	}
 	of := m.diagnostics[d.URN]
