@@ -108,9 +108,11 @@ func TestTheTitleOfAFailureIsNotRepeated(t *testing.T) {
 	require.Equal(t, "\nPreview failed:\n  pkg:mod:Thing (a):\n    error: it is protected\n", got[strings.Index(got, "\nPreview"):])
 }
 
-func TestAFailedPreviewCountsNothing(t *testing.T) {
-	summary := stages.Summary{IsPreview: true, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 1}}
-	require.NotContains(t, concluded(Options{IsPreview: true}, Ending{Failed: "preview"}, problem("", "no such type"), summary), "to create")
+func TestAFailedPreviewCountsOnlyErrors(t *testing.T) {
+	summary := stages.Summary{IsPreview: true, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 1, stages.OpSame: 2}}
+	created := stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{})}
+	require.Equal(t, " +  pkg:mod:Thing a create\n\nResources:\n    1 errored\n\nPreview failed:\n  stack:\n    error: no such type\n",
+		concluded(Options{IsPreview: true, Hidden: true}, Ending{Failed: "preview"}, created, problem("", "no such type"), summary))
 	summary.Result = stages.Succeeded
 	require.Contains(t, concluded(Options{IsPreview: true}, Ending{}, summary), "1 to create")
 }

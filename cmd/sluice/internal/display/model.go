@@ -260,6 +260,9 @@ func (m *model) changes() map[stages.Op]int {
 // unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
 
+// isPartial reports whether the operation is a preview that has failed, so that nobody knows what else there would be to do.
+func (m *model) isPartial() bool { return m.summary.IsPreview && m.summary.Result == stages.Failed }
+
 // hidden returns the number of unchanged resources without a row of their own.
 func (m *model) hidden() int { return max(0, m.unchanged()-len(m.renamed)) }
 
