@@ -785,3 +785,30 @@ func TestAReplacementIsCountedWhenItsNewObjectIsMade(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLegendExplainsTheSignsOfTheRows(t *testing.T) {
+	replaced := func(op stages.Op) stages.StepInfo { return step(op, "a", values{"a": number(1)}, values{"a": number(2)}) }
+	gone := step(stages.OpDelete, "b", values{}, nil)
+	for name, c := range map[string]struct {
+		preview bool
+		events  []stages.Event
+		want    string
+	}{
+		"a replacement whose delete is not planned yet": {
+			true, []stages.Event{stages.StepDone{Step: replaced(stages.OpCreateReplacement)}, stages.StepDone{Step: replaced(stages.OpReplace)}}, "signs: +- replace\n",
+		},
+		"a replacement that fails, and a delete": {
+			false, []stages.Event{stages.StepFailed{Step: replaced(stages.OpCreateReplacement), Err: errors.New("no")}, stages.StepDone{Step: gone}},
+			"signs: - delete, +- replace\n",
+		},
+		"a step that is interrupted": {
+			false, []stages.Event{stages.StepStarted{Step: gone}}, "signs: - delete\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, diff := range []bool{false, true} {
+				require.Contains(t, concluded(Options{Legend: true, IsPreview: c.preview, Details: Details{Diff: diff}}, Ending{}, c.events...), c.want)
+			}
+		})
+	}
+}

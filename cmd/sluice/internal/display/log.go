@@ -211,6 +211,7 @@ func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 func (l *Log) interrupted() {
 	for _, r := range l.facts.m.running {
 		w := wordsFor(r.step.Op)
+		l.facts.signs[r.step.Op] = true
 		l.facts.write(l.rows.printer(l.facts.p).row(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)"))
 	}
 }
