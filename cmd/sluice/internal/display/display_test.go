@@ -787,7 +787,9 @@ func TestAReplacementIsCountedWhenItsNewObjectIsMade(t *testing.T) {
 }
 
 func TestTheLegendExplainsTheSignsOfTheRows(t *testing.T) {
-	replaced := func(op stages.Op) stages.StepInfo { return step(op, "a", values{"a": number(1)}, values{"a": number(2)}) }
+	replaced := func(op stages.Op) stages.StepInfo {
+		return step(op, "a", values{"a": number(1)}, values{"a": number(2)})
+	}
 	gone := step(stages.OpDelete, "b", values{}, nil)
 	for name, c := range map[string]struct {
 		preview bool
