@@ -89,11 +89,17 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	}
 	var b strings.Builder
 	line := func(text string) { b.WriteString(p.steps.layout().fitted(text) + "\n") }
-	causes = grouped(causes, shown)
+	if causes = grouped(causes, shown); p.ending.Canceled {
+		causes = together(causes)
+	}
 	line(p.steps.style.bold(p.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
-		line("  " + p.steps.style.bold(p.about(c)) + ":")
+		about := p.steps.style.bold(p.about(c))
+		if len(c.messages) > 0 {
+			about += ":"
+		}
+		line("  " + about)
 		for _, m := range c.messages {
 			lines := once(details, m.Severity, messagePrinter{p.steps}.lines(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as in the title
@@ -162,10 +168,30 @@ func grouped(causes []*cause, shown map[int]bool) []*cause {
 	return out
 }
 
+// together merges the causes of a cancelled operation: all of its steps were aborted for the same reason. Different messages stay among the
+// diagnostics.
+func together(causes []*cause) []*cause {
+	var out []*cause
+	var aborted *cause
+	for _, c := range causes {
+		switch {
+		case c.urn == "":
+			out = append(out, c)
+		case aborted == nil:
+			aborted = c
+			out = append(out, c)
+		default:
+			aborted.others, aborted.unreached = append(aborted.others, c.resources()...), append(aborted.unreached, c.unreached...)
+			aborted.messages = nil
+		}
+	}
+	return out
+}
+
 // about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more", if the user has requested the abort.
 func (p failurePrinter) about(c *cause) string {
 	all := c.resources()
-	slices.SortFunc(all, ByKindAndName()) // the order of failing depends on timing
+	p.inPlanOrder(all) // the order of failing depends on timing
 	switch {
 	case p.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
@@ -175,6 +201,16 @@ func (p failurePrinter) about(c *cause) string {
 		return fmt.Sprintf("%d resources (%s)", len(all), someNames(all))
 	}
 	return messagePrinter{p.steps}.speaker(c.urn)
+}
+
+// inPlanOrder sorts resources into the order of the plan, and those that nobody has planned after them, by types and names.
+func (p failurePrinter) inPlanOrder(us []urn.URN) {
+	at := map[urn.URN]int{}
+	for i, u := range p.steps.Forecast.changes() {
+		at[u] = i - math.MaxInt32
+	}
+	byName := ByKindAndName()
+	slices.SortFunc(us, func(a, b urn.URN) int { return cmp.Or(cmp.Compare(at[a], at[b]), byName(a, b)) })
 }
 
 // causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures

@@ -218,6 +218,29 @@ Update failed: 2 causes
 	require.Equal(t, 13, strings.Count(got, "the provider was cancelled"), "each row has it: the names of the last four are nowhere else")
 }
 
+func TestWhatWasAbortedIsListedOnceInTheOrderOfThePlan(t *testing.T) {
+	var steps []stages.StepInfo
+	var events []stages.Event
+	for i := range 12 {
+		s := step(stages.OpCreate, fmt.Sprintf("r%d", i), nil, values{})
+		if i > 0 { // the first one comes last
+			steps[0].New.Dependencies = append(steps[0].New.Dependencies, s.URN)
+		}
+		steps = append(steps, s)
+	}
+	for i := len(steps) - 1; i >= 0; i-- {
+		err := fmt.Errorf("signal: killed: running sleep %d", i)
+		events = append(events, stages.StepStarted{Step: steps[i]}, problem(steps[i].URN, err.Error()), stages.StepFailed{Step: steps[i], Err: err})
+	}
+	got := concluded(Options{Forecast: NewForecast(steps)}, Ending{Failed: "update", Canceled: true, NextStep: func(Failure) string { return "again" }},
+		append(events, problem("", "update cancelled"), stages.Summary{Result: stages.Canceled})...)
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, "\nUpdate cancelled:\n  12 operations were aborted: r1, r2, r3, r4, r5, r6, r7, r8, 4 more\n  Next: again\n", end)
+	for i := range steps {
+		require.Equal(t, 1, strings.Count(got, fmt.Sprintf("running sleep %d\n", i)), "among the diagnostics")
+	}
+}
+
 func TestALogSaysTheSameErrorOnce(t *testing.T) {
 	var out bytes.Buffer
 	l := NewLog(Options{Title: "T", Out: &out})
