@@ -3,6 +3,7 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ type Ending struct {
 type Unreached struct {
 	URN     urn.URN
 	Because urn.URN // the resource that failed; "" if the operation had stopped
+	Removes bool    // it would have been deleted
 }
 
 // Failure is one cause of a failed operation.
@@ -78,8 +80,8 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	if len(causes) == 0 && !p.ending.Canceled {
 		return "", shown
 	}
-	stopped := p.blame(causes)
-	if len(causes)+len(stopped)+p.model.remaining == 0 {
+	stopped, next := p.blame(causes), p.nextStep(causes)
+	if len(causes)+len(stopped)+p.model.remaining == 0 && (next == "" || p.steps.IsPreview) {
 		return "", shown
 	}
 	if of := p.model.diagnostics[""]; of != nil {
@@ -136,8 +138,8 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	if old := p.remaining(); len(old) > 0 {
 		line("  replaced, and the old ones are still there: " + format.Plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
 	}
-	if say := p.nextStep(causes); say != "" {
-		line("  " + p.steps.style.bold("Next: ") + say)
+	if next != "" {
+		line("  " + p.steps.style.bold("Next: ") + next)
 	}
 	return b.String(), shown
 }
@@ -280,15 +282,21 @@ func (p failurePrinter) blame(causes []*cause) (stopped []urn.URN) {
 	}
 	causeOf := map[urn.URN]urn.URN{}
 	planned := len(order)
+	removed := map[urn.URN]bool{}
+	if p.steps.Forecast != nil {
+		maps.Copy(removed, p.steps.Forecast.removals)
+	}
 	for _, d := range p.ending.Decided {
 		add(d.URN)
 		causeOf[d.URN] = d.Because
+		removed[d.URN] = removed[d.URN] || d.Removes
 	}
 	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown
 	p.follow(causes, open, causeOf)
 	for _, u := range order {
 		switch c := because[causeOf[u]]; {
-		case because[u] != nil || p.model.failed[u] || u.IsRootStack():
+		case because[u] != nil || p.model.failed[u]:
+		case u.IsRootStack() && !(p.ending.Canceled && removed[u]): // it is made first, and removed after everything that has failed
 		case c != nil:
 			c.unreached = append(c.unreached, u)
 		default:

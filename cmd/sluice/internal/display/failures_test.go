@@ -85,7 +85,7 @@ func TestTheCauseOfAFailureFitsTheTerminal(t *testing.T) {
 func TestSeveralCausesAreInTheOrderOfThePlan(t *testing.T) {
 	long := strings.Repeat("a line\n", 30) + "the last line"
 	got := concluded(Options{}, Ending{
-		Failed: "update", Order: map[urn.URN]int{thing("a"): 9, thing("b"): 2}, Decided: []Unreached{{thing("c"), thing("b")}, {thing("d"), ""}},
+		Failed: "update", Order: map[urn.URN]int{thing("a"): 9, thing("b"): 2}, Decided: []Unreached{{URN: thing("c"), Because: thing("b")}, {URN: thing("d")}},
 		Advised: map[urn.URN]bool{thing("b"): true}, NextStep: func(Failure) string { return "not this" },
 	}, problem(thing("a"), long), problem(thing("b"), "first"), problem("", "update failed"))
 	above, end, _ := strings.Cut(got, "Update failed: 2 causes\n")
@@ -177,7 +177,23 @@ Update cancelled:
 
 	first := append([]stages.Event{gone}, append(replaced("user0"), summary)...)
 	require.NotContains(t, concluded(Options{}, ending, first...), "still there", "the old one was deleted first")
-	require.NotContains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+	require.Contains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "\nUpdate cancelled:\n  Next: again true\n", "nobody knows what is left")
+	ending.Failed = "preview"
+	require.NotContains(t, concluded(Options{IsPreview: true}, ending, stages.Summary{IsPreview: true, Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+}
+
+func TestACancelledDestroySaysThatTheStackIsLeft(t *testing.T) {
+	stack := step(stages.OpDelete, "dev", values{}, nil)
+	stack.URN, stack.Old.Custom = urn.RootStack("dev", "p"), false
+	a := step(stages.OpDelete, "a", values{}, nil)
+	ending := Ending{Failed: "destroy", Canceled: true, NextStep: func(Failure) string { return "again" }}
+	const want = "\nDestroy cancelled:\n  not reached: 1 resource (p-dev)\n  Next: again\n"
+	events := []stages.Event{stages.StepStarted{Step: a}, stages.StepDone{Step: a}, problem("", "destroy cancelled"), stages.Summary{Result: stages.Canceled}}
+	require.Contains(t, concluded(Options{Forecast: NewForecast([]stages.StepInfo{a, stack})}, ending, events...), want, "it was previewed")
+	ending.Decided = []Unreached{{URN: stack.URN, Removes: true}}
+	require.Contains(t, concluded(Options{}, ending, events...), want, "it was decided")
+	ending.Decided = []Unreached{{URN: stack.URN}}
+	require.NotContains(t, concluded(Options{}, ending, events...), "not reached", "an update makes the stack first")
 }
 
 func TestEqualCausesAreSaidOnce(t *testing.T) {
