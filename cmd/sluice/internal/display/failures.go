@@ -20,7 +20,7 @@ type Ending struct {
 	// Canceled is true if the operation was ended early, and the only failures are aborted steps.
 	Canceled bool
 	Order    map[urn.URN]int  // the sequence number of the first failure of each resource
-	Advised  map[urn.URN]bool // whose messages contain advice
+	Advised  map[urn.URN]bool // whose messages contain advice about the next step
 	Decided  []Unreached      // decided, and not reached
 	// NextStep returns advice about the first cause if its message contains none. It may be nil.
 	NextStep func(Failure) string
@@ -77,11 +77,12 @@ type failurePrinter struct {
 func (p failurePrinter) section() (text string, shown map[int]bool) {
 	causes := p.causes()
 	shown = map[int]bool{}
-	if len(causes) == 0 && !p.ending.Canceled {
+	violated := p.violated()
+	if len(causes)+len(violated) == 0 && !p.ending.Canceled {
 		return "", shown
 	}
 	stopped, next := p.blame(causes), p.nextStep(causes)
-	if len(causes)+len(stopped)+p.model.remaining == 0 && (next == "" || p.steps.IsPreview) {
+	if len(causes)+len(violated)+len(stopped)+p.model.remaining == 0 && (next == "" || p.steps.IsPreview) {
 		return "", shown
 	}
 	if of := p.model.diagnostics[""]; of != nil {
@@ -94,7 +95,7 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	if causes = grouped(causes, shown); p.ending.Canceled {
 		causes = together(causes)
 	}
-	line(p.steps.style.bold(p.failedTitle(len(causes))))
+	line(p.steps.style.bold(p.failedTitle(len(causes) + min(len(violated), 1))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
 		about := p.steps.style.bold(p.about(c))
@@ -124,6 +125,9 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	if more := len(causes) - maxCauses; more > 0 {
 		line("  ... and " + format.Plural(more, "other", "others") + ", which are above")
 	}
+	if len(violated) > 0 {
+		line("  " + p.steps.style.bold("policies:") + " " + strings.Join(violated, ", "))
+	}
 	if len(stopped) > 0 {
 		because := " because it stopped"
 		if p.ending.Canceled {
@@ -142,6 +146,25 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 		line("  " + p.steps.style.bold("Next: ") + next)
 	}
 	return b.String(), shown
+}
+
+// violated describes the violations of policies that have made the operation fail: "2 mandatory violations of pet-len". The text has them elsewhere, with
+// their messages.
+func (p failurePrinter) violated() []string {
+	if p.ending.Failed == "" || p.ending.Canceled {
+		return nil
+	}
+	count := map[string]int{}
+	for _, v := range p.model.policies.violations {
+		if v.Level == stages.Mandatory {
+			count[v.Policy.Name]++
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		out = append(out, format.Plural(count[name], "mandatory violation", "mandatory violations")+" of "+cleanLine(name))
+	}
+	return out
 }
 
 // previewFailed begins messages of previews (steps.md appendix B).

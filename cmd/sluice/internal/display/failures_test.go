@@ -108,6 +108,23 @@ func TestTheTitleOfAFailureIsNotRepeated(t *testing.T) {
 	require.Equal(t, "\nPreview failed:\n  pkg:mod:Thing (a):\n    error: it is protected\n", got[strings.Index(got, "\nPreview"):])
 }
 
+func TestAFailureByPoliciesEndsWithTheNextStep(t *testing.T) {
+	violation := func(name string, level stages.EnforcementLevel) stages.Event {
+		return stages.PolicyViolation{URN: thing("a"), Policy: stages.PolicyName{Pack: "p", Name: name}, Level: level, Message: "no"}
+	}
+	ending := Ending{Failed: "update", NextStep: func(Failure) string { return "again" }}
+	summary := stages.Summary{Result: stages.Failed, Policies: []stages.AnalyzerInfo{{Name: "p"}}}
+	events := []stages.Event{violation("long", stages.Mandatory), violation("long", stages.Mandatory), violation("wide", stages.Mandatory), violation("soft", stages.Advisory), problem("", "update failed")}
+	got := concluded(Options{}, ending, append(events, summary)...)
+	require.NotContains(t, got, "error: update failed")
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, "\nUpdate failed:\n  policies: 2 mandatory violations of long, 1 mandatory violation of wide\n  Next: again\n", end)
+
+	got = concluded(Options{}, ending, append(events, problem(thing("b"), "no luck"), summary)...)
+	require.Contains(t, got, "\nUpdate failed: 2 causes\n  pkg:mod:Thing (b):\n    error: no luck\n  policies: 2 mandatory")
+	require.NotContains(t, concluded(Options{}, Ending{}, violation("soft", stages.Advisory), summary), "failed")
+}
+
 func TestAFailedPreviewCountsOnlyErrors(t *testing.T) {
 	summary := stages.Summary{IsPreview: true, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 1, stages.OpSame: 2}}
 	created := stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{})}
