@@ -265,7 +265,9 @@ func (s *screen) observe(e stages.Event) {
 }
 
 // isNextStep reports whether advice says how to go on, and not only how to correct the cause.
-func isNextStep(a advice.Advice) bool { return a.Action != advice.Unprotect }
+func isNextStep(a advice.Advice) bool {
+	return a.Action != advice.Unprotect && a.Action != advice.RemoveProtection
+}
 
 // advise returns an event with the words for its advice.
 func (s *screen) advise(e stages.Event) stages.Event {
