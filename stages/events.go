@@ -104,7 +104,12 @@ type Diagnostic struct {
 	Parent urn.URN
 	// Pending are the pending operations that the message lists; nil for every other message.
 	Pending []state.Pending
+	// Logged is true if the program or a plugin has logged the message. An error that is only logged does not make the run fail.
+	Logged bool
 }
+
+// IsFailure reports whether the message is an error of the run, and not one that was only logged.
+func (d *Diagnostic) IsFailure() bool { return d.Severity == Error && !d.Logged }
 
 // Stdout is text for the user's terminal that belongs to no resource.
 type Stdout struct{ Message string }

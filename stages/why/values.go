@@ -61,7 +61,7 @@ func (v Viewer) Differences(old, new property.Map, at property.Path, most int) (
 		case d.Was.IsNull() || d.Is.IsNull() || !d.Was.HasSecrets() && !d.Is.HasSecrets():
 			out[i].Old, out[i].New = v.both(d.Was, d.Is)
 		default:
-			out[i].Old, out[i].New = encoded(secretText), encoded(secretText)
+			out[i].Old, out[i].New = encoded(mask(d.Was)), encoded(mask(d.Is))
 		}
 	}
 	return out, ok
@@ -156,10 +156,23 @@ func hasSecretsAt(m property.Map, at property.Path) bool {
 }
 
 func masked(m property.Map, at property.Path) json.RawMessage {
-	if _, ok := m.Lookup(at); !ok && !isSecretAt(m, at) {
+	if isSecretAt(m, at) {
+		return encoded(secretText)
+	}
+	x, ok := m.Lookup(at)
+	if !ok {
 		return nil
 	}
-	return encoded(secretText)
+	return encoded(mask(x))
+}
+
+// mask returns the text in place of a value that is secret or whose counterpart is. An unknown value gives nothing away, and SDKs may send one
+// without its mark, so that it is not known to be the same.
+func mask(x property.Value) string {
+	if inner, secret := x.Unwrap(); inner.IsUnknown() && !secret && !x.IsSealed() {
+		return unknownText
+	}
+	return secretText
 }
 
 // isSecretAt reports whether a place is, or lies within, a secret.

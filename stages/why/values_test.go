@@ -38,3 +38,27 @@ func TestLongTextsNeedNotBeUnicode(t *testing.T) {
 	was, _ := Viewer{}.pairAt(old, new, property.Path{property.Key("p")})
 	require.NotEmpty(t, was)
 }
+
+func TestAnUnknownBesideASecretIsShownAsUnknown(t *testing.T) {
+	of := func(v property.Value) property.Map { return property.NewMap(map[string]property.Value{"p": v}) }
+	at := property.Path{property.Key("p")}
+	secret := of(property.Secret(property.String("hunter2")))
+	for name, c := range map[string]struct {
+		new  property.Map
+		want string
+	}{
+		"unknown":          {of(property.Computed()), `"[unknown]"`},
+		"a secret unknown": {of(property.Secret(property.Computed())), `"[secret]"`},
+		"a text":           {of(property.String("hunter2")), `"[secret]"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was, is := Viewer{}.Pair(secret, c.new, at)
+			require.Equal(t, []string{`"[secret]"`, c.want}, []string{string(was), string(is)})
+			all, ok := Viewer{}.Differences(secret, c.new, at, 8)
+			require.True(t, ok)
+			for _, d := range all {
+				require.Equal(t, []string{`"[secret]"`, c.want}, []string{string(d.Old), string(d.New)})
+			}
+		})
+	}
+}

@@ -304,7 +304,7 @@ func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
 	if msg.Severity == stages.Error {
 		m.admission.control.RecordLogged(msg)
 	}
-	m.admission.control.Emit(stages.Diagnostic{LogMessage: msg})
+	m.admission.control.Emit(stages.Diagnostic{LogMessage: msg, Logged: true})
 }
 
 // WaitForShutdown records that the program will submit no more, and waits for the end of the run.

@@ -106,6 +106,10 @@ func (p *diffPrinter) compare(depth int, l label, at property.Path, old, new pro
 		return
 	}
 	if !p.format.showSecrets && (isSecret(old) || isSecret(new)) {
+		if isUndecided(old) || isUndecided(new) { // an unknown gives nothing away
+			p.scalars(depth, l, old, new, "")
+			return
+		}
 		p.out.spans(depth, changed, l, span{text: maskedText, colour: red}, span{text: arrow, colour: grey}, span{text: maskedText, colour: green},
 			span{text: secrecy(old, new)})
 		return

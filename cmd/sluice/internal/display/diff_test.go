@@ -221,6 +221,32 @@ func TestWhatBecomesASecretIsShownThoughTheProviderSeesNoDifference(t *testing.T
 	require.Contains(t, propertiesOf(t, Options{Details: Details{ShowSecrets: true}}, s), "  ~ e: \"hunter2\" → \"hunter2\" (no longer secret, the same value)\n")
 }
 
+func TestAnUnknownWithoutAMarkMayBeASecret(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new            property.Value
+		want, showingSecret string
+	}{
+		"a secret before":         {property.Secret(str("hunter2")), property.Computed(), "  ~ p: [secret] → [unknown]\n", "  ~ p: \"hunter2\" → [unknown]\n"},
+		"a secret after":          {property.Computed(), property.Secret(str("hunter2")), "  ~ p: [unknown] → [secret]\n", "  ~ p: [unknown] → \"hunter2\"\n"},
+		"a secret object before":  {property.Secret(object(values{"a": str("hunter2")})), property.Computed(), "  ~ p: [secret] → [unknown]\n", ""},
+		"a secret unknown":        {str("1"), property.Secret(property.Computed()), "  ~ p: [secret] → [secret] (now secret)\n", ""},
+		"a secret before, inside": {object(values{"a": property.Secret(str("hunter2"))}), object(values{"a": property.Computed()}), "  ~ p: {\n      ~ a: [secret] → [unknown]\n    }\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := step(stages.OpUpdate, "x", values{"p": c.old}, values{"p": c.new})
+			require.Equal(t, c.want, propertiesOf(t, Options{}, s))
+			if c.showingSecret != "" {
+				require.Equal(t, c.showingSecret, propertiesOf(t, Options{Details: Details{ShowSecrets: true}}, s))
+			}
+			s.Diffs = []string{"q"}
+			require.NotContains(t, propertiesOf(t, Options{}, s), "no longer secret")
+			p := newDiffPrinter(false, false)
+			changedOutputs.print(p, s.Old.Inputs, s.New.Inputs)
+			require.Equal(t, c.want, painted(style{}, "  ", p.out.lines))
+		})
+	}
+}
+
 // genValue draws values of all kinds, often equal ones.
 func genValue(depth int) *rapid.Generator[property.Value] {
 	return rapid.Custom(func(t *rapid.T) property.Value {

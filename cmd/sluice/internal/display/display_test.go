@@ -719,3 +719,98 @@ func TestReasonsDoNothingToATerminal(t *testing.T) {
 		require.NotContains(t, text, "\x1b")
 	}
 }
+
+func TestAReplacementIsCountedWhenItsNewObjectIsMade(t *testing.T) {
+	of := func(op stages.Op, name string) stages.StepInfo {
+		s := step(op, name, values{"a": number(1)}, values{"a": number(2)})
+		if op == stages.OpDeleteReplaced || op == stages.OpRemovePendingReplace {
+			s.New = nil
+		}
+		s.Internal = op == stages.OpRemovePendingReplace
+		return s
+	}
+	does := func(name string, ops ...stages.Op) (events []stages.Event) {
+		for _, op := range ops {
+			events = append(events, stages.StepStarted{Step: of(op, name)}, stages.StepDone{Step: of(op, name)})
+		}
+		return events
+	}
+	fails := func(name string) []stages.Event {
+		s := of(stages.OpCreateReplacement, name)
+		return []stages.Event{stages.StepStarted{Step: s}, stages.StepFailed{Step: s}, problem(s.URN, "exit status 7")}
+	}
+	view := of(stages.OpReplace, "v")
+	view.New.ViewOf = thing("a")
+	for name, c := range map[string]struct {
+		events  []stages.Event
+		counted int // replacements in the summary event
+		want    string
+	}{
+		"it is made": {
+			does("c", stages.OpDeleteReplaced, stages.OpReplace, stages.OpCreateReplacement), 1, "    +-1 replaced\n",
+		},
+		"it is made after a delete of its user, which is made too": {
+			slices.Concat(does("d", stages.OpDeleteReplaced), does("c", stages.OpDeleteReplaced, stages.OpReplace, stages.OpCreateReplacement), does("d", stages.OpReplace, stages.OpCreateReplacement)), 2,
+			"    +-2 replaced\n",
+		},
+		"it fails after the deletes": {
+			slices.Concat(does("d", stages.OpDeleteReplaced), does("c", stages.OpDeleteReplaced, stages.OpReplace), fails("c")), 1,
+			"    - 2 deleted\n    1 errored\n",
+		},
+		"it fails, and the deletes were in an earlier operation": {
+			slices.Concat(does("c", stages.OpReplace), fails("c")), 1, "    1 errored\n",
+		},
+		"it is not declared again": {
+			does("d", stages.OpDeleteReplaced, stages.OpRemovePendingReplace), 0, "    - 1 deleted\n",
+		},
+		"a view says that it is replaced": {
+			[]stages.Event{stages.StepDone{Step: view}}, 1, "    +-1 replaced\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changes := map[stages.Op]int{}
+			if c.counted > 0 {
+				changes[stages.OpReplace] = c.counted
+			}
+			events := append(c.events, stages.Summary{Result: stages.Failed, Changes: changes})
+			got := concluded(Options{}, Ending{}, events...)
+			_, got, _ = strings.Cut(got, "Resources:\n")
+			got, _, _ = strings.Cut(got, "\nDuration")
+			require.Equal(t, c.want, got)
+			text := NewFailureText(Options{Out: io.Discard})
+			for _, e := range events {
+				text.Observe(e)
+			}
+			require.Equal(t, strings.Contains(c.want, "replaced"), text.Counts(Ending{}).Changes[stages.OpReplace] > 0)
+		})
+	}
+}
+
+func TestTheLegendExplainsTheSignsOfTheRows(t *testing.T) {
+	replaced := func(op stages.Op) stages.StepInfo {
+		return step(op, "a", values{"a": number(1)}, values{"a": number(2)})
+	}
+	gone := step(stages.OpDelete, "b", values{}, nil)
+	for name, c := range map[string]struct {
+		preview bool
+		events  []stages.Event
+		want    string
+	}{
+		"a replacement whose delete is not planned yet": {
+			true, []stages.Event{stages.StepDone{Step: replaced(stages.OpCreateReplacement)}, stages.StepDone{Step: replaced(stages.OpReplace)}}, "signs: +- replace\n",
+		},
+		"a replacement that fails, and a delete": {
+			false, []stages.Event{stages.StepFailed{Step: replaced(stages.OpCreateReplacement), Err: errors.New("no")}, stages.StepDone{Step: gone}},
+			"signs: - delete, +- replace\n",
+		},
+		"a step that is interrupted": {
+			false, []stages.Event{stages.StepStarted{Step: gone}}, "signs: - delete\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, diff := range []bool{false, true} {
+				require.Contains(t, concluded(Options{Legend: true, IsPreview: c.preview, Details: Details{Diff: diff}}, Ending{}, c.events...), c.want)
+			}
+		})
+	}
+}

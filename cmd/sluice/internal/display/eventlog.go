@@ -218,13 +218,14 @@ func (d *diagnosticEvent) diagnostic() stages.Diagnostic {
 	}
 	return stages.Diagnostic{LogMessage: stages.LogMessage{
 		Severity: severity, Message: strings.TrimSuffix(d.Message, "\n"), URN: urn.URN(d.URN), StreamID: d.StreamID, Ephemeral: d.Ephemeral,
-	}, Parent: urn.URN(d.Parent)}
+	}, Parent: urn.URN(d.Parent), Logged: d.Logged}
 }
 
 // diagnosticExtensions are sluice's extensions of a message.
 type diagnosticExtensions struct {
 	Pending []pendingOperation `json:"pendingOperations,omitempty"` // the interrupted operations that the message is about
 	Parent  string             `json:"parent,omitempty"`            // of a resource whose registration failed before any step
+	Logged  bool               `json:"logged,omitempty"`            // by the program or a plugin; an error that is only logged fails no operation
 }
 
 // pendingOperation is a pending operation of an earlier run.
@@ -333,7 +334,7 @@ func newDiagnosticEvent(d stages.Diagnostic) *diagnosticEvent {
 	out := &diagnosticEvent{
 		URN: string(d.URN), Message: d.Message, Color: "raw", Severity: d.Severity.String(),
 		StreamID: d.StreamID, Ephemeral: d.Ephemeral, Prefix: severityPrefix(d.Severity),
-		diagnosticExtensions: diagnosticExtensions{pendingOperations(d.Pending), string(d.Parent)},
+		diagnosticExtensions: diagnosticExtensions{pendingOperations(d.Pending), string(d.Parent), d.Logged},
 	}
 	if d.StreamID == 0 && !strings.HasSuffix(out.Message, "\n") {
 		out.Message += "\n"

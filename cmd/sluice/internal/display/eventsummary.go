@@ -66,10 +66,12 @@ func (s *EventSummary) Observe(e LoggedEvent) {
 	case stages.Diagnostic:
 		// Programs write why they fail to the standard error, which is not an error by itself.
 		if !e.Ephemeral && (e.Severity == stages.Error || e.Severity == stages.InfoErr) {
+			s.failed = s.failed || e.IsFailure()
 			s.say(e.Severity, e.URN, e.Message)
 		}
 	case stages.PolicyViolation:
 		if e.Level == stages.Mandatory {
+			s.failed = true
 			s.say(stages.Error, e.URN, fmt.Sprintf("%s/%s: %s", e.Policy.Pack, e.Policy.Name, e.Message))
 		}
 	case stages.Summary:
@@ -84,7 +86,6 @@ func (s *EventSummary) Observe(e LoggedEvent) {
 }
 
 func (s *EventSummary) say(severity stages.Severity, of urn.URN, message string) {
-	s.failed = s.failed || severity == stages.Error
 	s.doc.Diagnostics = append(s.doc.Diagnostics, eventSummaryDiagnostic{severity.String(), string(of), strings.TrimRight(clean(message), "\n")})
 }
 

@@ -227,7 +227,7 @@ func (f *facts) legend() string {
 		}
 	}
 	var lines []string
-	if f.p.Hidden && !f.p.ShowSames && len(f.signs) > 0 && f.m.summary != nil && f.m.hidden() > 0 {
+	if f.p.Hidden && !f.p.ShowSames && len(f.signs) > 0 && f.m.summary != nil && !f.m.isPartial() && f.m.hidden() > 0 {
 		lines = append(lines, fmt.Sprintf("    %d unchanged hidden (--show-sames shows them)", f.m.hidden()))
 	}
 	if len(signs) > 0 {

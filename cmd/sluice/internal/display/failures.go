@@ -3,6 +3,8 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,7 +20,7 @@ type Ending struct {
 	// Canceled is true if the operation was ended early, and the only failures are aborted steps.
 	Canceled bool
 	Order    map[urn.URN]int  // the sequence number of the first failure of each resource
-	Advised  map[urn.URN]bool // whose messages contain advice
+	Advised  map[urn.URN]bool // whose messages contain advice about the next step
 	Decided  []Unreached      // decided, and not reached
 	// NextStep returns advice about the first cause if its message contains none. It may be nil.
 	NextStep func(Failure) string
@@ -33,6 +35,7 @@ type Ending struct {
 type Unreached struct {
 	URN     urn.URN
 	Because urn.URN // the resource that failed; "" if the operation had stopped
+	Removes bool    // it would have been deleted
 }
 
 // Failure is one cause of a failed operation.
@@ -74,11 +77,12 @@ type failurePrinter struct {
 func (p failurePrinter) section() (text string, shown map[int]bool) {
 	causes := p.causes()
 	shown = map[int]bool{}
-	if len(causes) == 0 && !p.ending.Canceled {
+	violated := p.violated()
+	if len(causes)+len(violated) == 0 && !p.ending.Canceled {
 		return "", shown
 	}
-	stopped := p.blame(causes)
-	if len(causes)+len(stopped)+p.model.remaining == 0 {
+	stopped, next := p.blame(causes), p.nextStep(causes)
+	if len(causes)+len(violated)+len(stopped)+p.model.remaining == 0 && (next == "" || p.steps.IsPreview) {
 		return "", shown
 	}
 	if of := p.model.diagnostics[""]; of != nil {
@@ -88,11 +92,17 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	}
 	var b strings.Builder
 	line := func(text string) { b.WriteString(p.steps.layout().fitted(text) + "\n") }
-	causes = grouped(causes, shown)
-	line(p.steps.style.bold(p.failedTitle(len(causes))))
+	if causes = grouped(causes, shown); p.ending.Canceled {
+		causes = together(causes)
+	}
+	line(p.steps.style.bold(p.failedTitle(len(causes) + min(len(violated), 1))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
-		line("  " + p.steps.style.bold(p.about(c)) + ":")
+		about := p.steps.style.bold(p.about(c))
+		if len(c.messages) > 0 {
+			about += ":"
+		}
+		line("  " + about)
 		for _, m := range c.messages {
 			lines := once(details, m.Severity, messagePrinter{p.steps}.lines(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as in the title
@@ -115,6 +125,9 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	if more := len(causes) - maxCauses; more > 0 {
 		line("  ... and " + format.Plural(more, "other", "others") + ", which are above")
 	}
+	if len(violated) > 0 {
+		line("  " + p.steps.style.bold("policies:") + " " + strings.Join(violated, ", "))
+	}
 	if len(stopped) > 0 {
 		because := " because it stopped"
 		if p.ending.Canceled {
@@ -129,10 +142,29 @@ func (p failurePrinter) section() (text string, shown map[int]bool) {
 	if old := p.remaining(); len(old) > 0 {
 		line("  replaced, and the old ones are still there: " + format.Plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
 	}
-	if say := p.nextStep(causes); say != "" {
-		line("  " + p.steps.style.bold("Next: ") + say)
+	if next != "" {
+		line("  " + p.steps.style.bold("Next: ") + next)
 	}
 	return b.String(), shown
+}
+
+// violated describes the violations of policies that have made the operation fail: "2 mandatory violations of pet-len". The text has them elsewhere, with
+// their messages.
+func (p failurePrinter) violated() []string {
+	if p.ending.Failed == "" || p.ending.Canceled {
+		return nil
+	}
+	count := map[string]int{}
+	for _, v := range p.model.policies.violations {
+		if v.Level == stages.Mandatory {
+			count[v.Policy.Name]++
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		out = append(out, format.Plural(count[name], "mandatory violation", "mandatory violations")+" of "+cleanLine(name))
+	}
+	return out
 }
 
 // previewFailed begins messages of previews (steps.md appendix B).
@@ -161,10 +193,30 @@ func grouped(causes []*cause, shown map[int]bool) []*cause {
 	return out
 }
 
+// together merges the causes of a cancelled operation: all of its steps were aborted for the same reason. Different messages stay among the
+// diagnostics.
+func together(causes []*cause) []*cause {
+	var out []*cause
+	var aborted *cause
+	for _, c := range causes {
+		switch {
+		case c.urn == "":
+			out = append(out, c)
+		case aborted == nil:
+			aborted = c
+			out = append(out, c)
+		default:
+			aborted.others, aborted.unreached = append(aborted.others, c.resources()...), append(aborted.unreached, c.unreached...)
+			aborted.messages = nil
+		}
+	}
+	return out
+}
+
 // about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more", if the user has requested the abort.
 func (p failurePrinter) about(c *cause) string {
 	all := c.resources()
-	slices.SortFunc(all, ByKindAndName()) // the order of failing depends on timing
+	p.inPlanOrder(all) // the order of failing depends on timing
 	switch {
 	case p.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
@@ -176,20 +228,23 @@ func (p failurePrinter) about(c *cause) string {
 	return messagePrinter{p.steps}.speaker(c.urn)
 }
 
+// inPlanOrder sorts resources into the order of the plan, and those that nobody has planned after them, by types and names.
+func (p failurePrinter) inPlanOrder(us []urn.URN) {
+	at := map[urn.URN]int{}
+	for i, u := range p.steps.Forecast.changes() {
+		at[u] = i - math.MaxInt32
+	}
+	byName := ByKindAndName()
+	slices.SortFunc(us, func(a, b urn.URN) int { return cmp.Or(cmp.Compare(at[a], at[b]), byName(a, b)) })
+}
+
 // causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
-// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them.
+// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them. A logged error is a cause only if
+// it may be the reason of the program for its own failure.
 func (p failurePrinter) causes() []*cause {
-	var out []*cause
-	for _, u := range (messagePrinter{p.steps}).speakers(p.model) {
-		var errs []message
-		for _, d := range p.model.diagnostics[u].list {
-			if d.Severity == stages.Error && !p.saysOnlyThat(d) {
-				errs = append(errs, d)
-			}
-		}
-		if len(errs) > 0 {
-			out = append(out, &cause{urn: u, messages: errs})
-		}
+	out := p.saying(func(d message) bool { return d.IsFailure() && !p.saysOnlyThat(d) })
+	if _, whole := p.ending.Order[""]; p.ending.Failed != "" && !p.ending.Canceled && (whole || len(out) == 0) {
+		out = p.saying(func(d message) bool { return d.Severity == stages.Error && !p.saysOnlyThat(d) })
 	}
 	if p.steps.IsPreview {
 		return out
@@ -198,9 +253,26 @@ func (p failurePrinter) causes() []*cause {
 		if n, known := p.ending.Order[c.urn]; known {
 			return n
 		}
-		return len(p.model.speakers) + 1<<32
+		return math.MaxInt
 	}
 	slices.SortStableFunc(out, func(a, b *cause) int { return cmp.Compare(seq(a), seq(b)) })
+	return out
+}
+
+// saying returns a cause for each resource with messages that f accepts.
+func (p failurePrinter) saying(f func(message) bool) []*cause {
+	var out []*cause
+	for _, u := range (messagePrinter{p.steps}).speakers(p.model) {
+		var errs []message
+		for _, d := range p.model.diagnostics[u].list {
+			if f(d) {
+				errs = append(errs, d)
+			}
+		}
+		if len(errs) > 0 {
+			out = append(out, &cause{urn: u, messages: errs})
+		}
+	}
 	return out
 }
 
@@ -233,15 +305,21 @@ func (p failurePrinter) blame(causes []*cause) (stopped []urn.URN) {
 	}
 	causeOf := map[urn.URN]urn.URN{}
 	planned := len(order)
+	removed := map[urn.URN]bool{}
+	if p.steps.Forecast != nil {
+		maps.Copy(removed, p.steps.Forecast.removals)
+	}
 	for _, d := range p.ending.Decided {
 		add(d.URN)
 		causeOf[d.URN] = d.Because
+		removed[d.URN] = removed[d.URN] || d.Removes
 	}
 	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown
 	p.follow(causes, open, causeOf)
 	for _, u := range order {
 		switch c := because[causeOf[u]]; {
-		case because[u] != nil || p.model.failed[u] || u.IsRootStack():
+		case because[u] != nil || p.model.failed[u]:
+		case u.IsRootStack() && !(p.ending.Canceled && removed[u]): // it is made first, and removed after everything that has failed
 		case c != nil:
 			c.unreached = append(c.unreached, u)
 		default:
@@ -312,10 +390,7 @@ func (p failurePrinter) failedTitle(n int) string {
 		return strings.ToUpper(title[:1]) + strings.TrimSuffix(title[1:], " failed:") + " cancelled:"
 	}
 	if n > 1 {
-		title = fmt.Sprintf("%s %d causes", title, n)
-		if !p.steps.IsPreview {
-			title += ", the first one first"
-		}
+		title = fmt.Sprintf("%s %d causes", title, n) // in the order of the plan, which is not that of the failures
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
 }

@@ -85,10 +85,10 @@ func TestTheCauseOfAFailureFitsTheTerminal(t *testing.T) {
 func TestSeveralCausesAreInTheOrderOfThePlan(t *testing.T) {
 	long := strings.Repeat("a line\n", 30) + "the last line"
 	got := concluded(Options{}, Ending{
-		Failed: "update", Order: map[urn.URN]int{thing("a"): 9, thing("b"): 2}, Decided: []Unreached{{thing("c"), thing("b")}, {thing("d"), ""}},
+		Failed: "update", Order: map[urn.URN]int{thing("a"): 9, thing("b"): 2}, Decided: []Unreached{{URN: thing("c"), Because: thing("b")}, {URN: thing("d")}},
 		Advised: map[urn.URN]bool{thing("b"): true}, NextStep: func(Failure) string { return "not this" },
 	}, problem(thing("a"), long), problem(thing("b"), "first"), problem("", "update failed"))
-	above, end, _ := strings.Cut(got, "Update failed: 2 causes, the first one first\n")
+	above, end, _ := strings.Cut(got, "Update failed: 2 causes\n")
 	require.Equal(t, "  pkg:mod:Thing (b):\n    error: first\n    not reached because of it: 1 resource (c)\n  pkg:mod:Thing (a):\n    error: a line\n"+
 		strings.Repeat("    a line\n", maxCauseLines-1)+"    ... (the rest is above)\n  not reached because it stopped: 1 resource (d)\n", end)
 	require.Contains(t, above, "the last line", "what is cut is told as a whole")
@@ -108,9 +108,28 @@ func TestTheTitleOfAFailureIsNotRepeated(t *testing.T) {
 	require.Equal(t, "\nPreview failed:\n  pkg:mod:Thing (a):\n    error: it is protected\n", got[strings.Index(got, "\nPreview"):])
 }
 
-func TestAFailedPreviewCountsNothing(t *testing.T) {
-	summary := stages.Summary{IsPreview: true, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 1}}
-	require.NotContains(t, concluded(Options{IsPreview: true}, Ending{Failed: "preview"}, problem("", "no such type"), summary), "to create")
+func TestAFailureByPoliciesEndsWithTheNextStep(t *testing.T) {
+	violation := func(name string, level stages.EnforcementLevel) stages.Event {
+		return stages.PolicyViolation{URN: thing("a"), Policy: stages.PolicyName{Pack: "p", Name: name}, Level: level, Message: "no"}
+	}
+	ending := Ending{Failed: "update", NextStep: func(Failure) string { return "again" }}
+	summary := stages.Summary{Result: stages.Failed, Policies: []stages.AnalyzerInfo{{Name: "p"}}}
+	events := []stages.Event{violation("long", stages.Mandatory), violation("long", stages.Mandatory), violation("wide", stages.Mandatory), violation("soft", stages.Advisory), problem("", "update failed")}
+	got := concluded(Options{}, ending, append(events, summary)...)
+	require.NotContains(t, got, "error: update failed")
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, "\nUpdate failed:\n  policies: 2 mandatory violations of long, 1 mandatory violation of wide\n  Next: again\n", end)
+
+	got = concluded(Options{}, ending, append(events, problem(thing("b"), "no luck"), summary)...)
+	require.Contains(t, got, "\nUpdate failed: 2 causes\n  pkg:mod:Thing (b):\n    error: no luck\n  policies: 2 mandatory")
+	require.NotContains(t, concluded(Options{}, Ending{}, violation("soft", stages.Advisory), summary), "failed")
+}
+
+func TestAFailedPreviewCountsOnlyErrors(t *testing.T) {
+	summary := stages.Summary{IsPreview: true, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 1, stages.OpSame: 2}}
+	created := stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{})}
+	require.Equal(t, " +  pkg:mod:Thing a create\n\nResources:\n    1 errored\n\nPreview failed:\n  stack:\n    error: no such type\n",
+		concluded(Options{IsPreview: true, Hidden: true}, Ending{Failed: "preview"}, created, problem("", "no such type"), summary))
 	summary.Result = stages.Succeeded
 	require.Contains(t, concluded(Options{IsPreview: true}, Ending{}, summary), "1 to create")
 }
@@ -175,7 +194,23 @@ Update cancelled:
 
 	first := append([]stages.Event{gone}, append(replaced("user0"), summary)...)
 	require.NotContains(t, concluded(Options{}, ending, first...), "still there", "the old one was deleted first")
-	require.NotContains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+	require.Contains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "\nUpdate cancelled:\n  Next: again true\n", "nobody knows what is left")
+	ending.Failed = "preview"
+	require.NotContains(t, concluded(Options{IsPreview: true}, ending, stages.Summary{IsPreview: true, Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+}
+
+func TestACancelledDestroySaysThatTheStackIsLeft(t *testing.T) {
+	stack := step(stages.OpDelete, "dev", values{}, nil)
+	stack.URN, stack.Old.Custom = urn.RootStack("dev", "p"), false
+	a := step(stages.OpDelete, "a", values{}, nil)
+	ending := Ending{Failed: "destroy", Canceled: true, NextStep: func(Failure) string { return "again" }}
+	const want = "\nDestroy cancelled:\n  not reached: 1 resource (p-dev)\n  Next: again\n"
+	events := []stages.Event{stages.StepStarted{Step: a}, stages.StepDone{Step: a}, problem("", "destroy cancelled"), stages.Summary{Result: stages.Canceled}}
+	require.Contains(t, concluded(Options{Forecast: NewForecast([]stages.StepInfo{a, stack})}, ending, events...), want, "it was previewed")
+	ending.Decided = []Unreached{{URN: stack.URN, Removes: true}}
+	require.Contains(t, concluded(Options{}, ending, events...), want, "it was decided")
+	ending.Decided = []Unreached{{URN: stack.URN}}
+	require.NotContains(t, concluded(Options{}, ending, events...), "not reached", "an update makes the stack first")
 }
 
 func TestEqualCausesAreSaidOnce(t *testing.T) {
@@ -206,14 +241,37 @@ Update cancelled:
 	got = concluded(Options{}, Ending{Failed: "update", NextStep: next}, failed...)
 	_, end, _ = strings.Cut(got, "Duration: 0s\n")
 	require.Equal(t, `
-Update failed: 2 causes, the first one first
-  12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
-    error: the provider was cancelled
+Update failed: 2 causes
   pkg:mod:Thing (other):
     error: no quota
+  12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
+    error: the provider was cancelled
   Next: again
 `, end)
 	require.Equal(t, 13, strings.Count(got, "the provider was cancelled"), "each row has it: the names of the last four are nowhere else")
+}
+
+func TestWhatWasAbortedIsListedOnceInTheOrderOfThePlan(t *testing.T) {
+	var steps []stages.StepInfo
+	var events []stages.Event
+	for i := range 12 {
+		s := step(stages.OpCreate, fmt.Sprintf("r%d", i), nil, values{})
+		if i > 0 { // the first one comes last
+			steps[0].New.Dependencies = append(steps[0].New.Dependencies, s.URN)
+		}
+		steps = append(steps, s)
+	}
+	for i := len(steps) - 1; i >= 0; i-- {
+		err := fmt.Errorf("signal: killed: running sleep %d", i)
+		events = append(events, stages.StepStarted{Step: steps[i]}, problem(steps[i].URN, err.Error()), stages.StepFailed{Step: steps[i], Err: err})
+	}
+	got := concluded(Options{Forecast: NewForecast(steps)}, Ending{Failed: "update", Canceled: true, NextStep: func(Failure) string { return "again" }},
+		append(events, problem("", "update cancelled"), stages.Summary{Result: stages.Canceled})...)
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, "\nUpdate cancelled:\n  12 operations were aborted: r1, r2, r3, r4, r5, r6, r7, r8, 4 more\n  Next: again\n", end)
+	for i := range steps {
+		require.Equal(t, 1, strings.Count(got, fmt.Sprintf("running sleep %d\n", i)), "among the diagnostics")
+	}
 }
 
 func TestALogSaysTheSameErrorOnce(t *testing.T) {
@@ -242,4 +300,77 @@ func TestWhatIsNotReachedIsInTheOrderOfNamesIfNobodyHasPlannedIt(t *testing.T) {
 	got := concluded(Options{}, Ending{Failed: "destroy", Canceled: true, Decided: []Unreached{{URN: thing("r1")}, {URN: thing("r10")}, {URN: thing("r2")}}},
 		problem("", "destroy cancelled"), stages.Summary{Result: stages.Canceled})
 	require.Contains(t, got, "not reached: 3 resources (r1, r2, r10)")
+}
+
+// remark returns an error that the program has logged about a resource.
+func remark(u urn.URN, text string) stages.Diagnostic {
+	d := problem(u, text)
+	d.Logged = true
+	return d
+}
+
+func TestALoggedErrorIsAMessageUnlessTheProgramFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		ending Ending
+		more   []stages.Event
+		want   string
+	}{
+		"the operation succeeds": {
+			Ending{}, []stages.Event{stages.Summary{Result: stages.Succeeded, Changes: map[stages.Op]int{stages.OpCreate: 1}}},
+			` +  pkg:mod:Thing a created
+
+Diagnostics:
+  pkg:mod:Thing (a):
+    error: watch out
+
+Resources:
+    + 1 created
+
+Duration: 0s
+`,
+		},
+		"something else fails": {
+			Ending{Failed: "update", Order: map[urn.URN]int{thing("b"): 1}}, []stages.Event{problem(thing("b"), "no luck"), problem("", "update failed")},
+			` +  pkg:mod:Thing a created
+    pkg:mod:Thing b **failed**
+
+Diagnostics:
+  pkg:mod:Thing (a):
+    error: watch out
+
+Update failed:
+  pkg:mod:Thing (b):
+    error: no luck
+`,
+		},
+		"the program fails": {
+			Ending{Failed: "update", Order: map[urn.URN]int{"": 0}}, []stages.Event{problem("", "update failed")},
+			` +  pkg:mod:Thing a created
+
+Update failed:
+  pkg:mod:Thing (a):
+    error: watch out
+`,
+		},
+		"the program fails after another failure": {
+			Ending{Failed: "preview", Order: map[urn.URN]int{"": 0, thing("b"): 1}},
+			[]stages.Event{problem(thing("b"), "no luck"), remark("", "Error: x is undefined"), problem("", "preview failed")},
+			` +  pkg:mod:Thing a created
+    pkg:mod:Thing b **failed**
+
+Preview failed: 3 causes
+  stack:
+    error: Error: x is undefined
+  pkg:mod:Thing (b):
+    error: no luck
+  pkg:mod:Thing (a):
+    error: watch out
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events := []stages.Event{stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{})}, remark(thing("a"), "watch out")}
+			require.Equal(t, c.want, concluded(Options{}, c.ending, append(events, c.more...)...))
+		})
+	}
 }

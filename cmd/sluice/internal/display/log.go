@@ -1,6 +1,8 @@
 package display
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,8 @@ type Log struct {
 	replaced replacements
 	// overtaken holds the components that were reported before their outputs were set, and the operation on each.
 	overtaken map[urn.URN]stages.Op
+	// found has what a refresh has found, until another step of the resource has a row or it is known that none has.
+	found map[urn.URN]logRow
 	// causes names the first resource that has failed with each error.
 	causes map[string]string
 }
@@ -29,7 +33,7 @@ func NewLog(o Options) *Log {
 	if o.Events {
 		o.Forecast, o.ShowReplacementSteps = nil, true
 	}
-	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, causes: map[string]string{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
+	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, found: map[urn.URN]logRow{}, causes: map[string]string{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
 	l.rows = newLogRows(l.facts.p, o.Forecast)
 	l.facts.begin()
 	return l
@@ -97,6 +101,7 @@ func (l *Log) finish() {
 	}
 	l.finished = true
 	l.rows.others = append(l.rows.others, l.replaced.left()...)
+	l.rows.others = slices.AppendSeq(l.rows.others, maps.Values(l.found)) // a portion is sorted
 	l.flush(true)
 	l.interrupted()
 	l.facts.end()
@@ -138,8 +143,15 @@ func (l *Log) overtake(next stages.StepInfo) {
 	}
 }
 
-// over adds the row of a step that has succeeded.
+// over adds the row of a step that has succeeded. What a refresh has found before another operation has a row only if nothing else happens to the
+// resource, whose row has the reason.
 func (l *Log) over(s stages.StepInfo, took time.Duration) {
+	if s.Op == stages.OpRefresh && !l.facts.p.IsRefresh && !l.facts.p.ShowReplacementSteps {
+		l.found[s.Resource()] = logRow{s, took}
+		l.rows.close(placeOf(s))
+		return
+	}
+	l.forget(&s)
 	if isReplacementPart(s.Op) || s.Op == stages.OpReplace {
 		if !l.facts.p.ShowReplacementSteps {
 			row, complete := l.replaced.take(s, took)
@@ -150,6 +162,13 @@ func (l *Log) over(s stages.StepInfo, took time.Duration) {
 		}
 	}
 	l.rows.end(placeOf(s), logRow{s, took}, l.facts.p.Now())
+}
+
+// forget drops what a refresh has found, because a step has a row of its own.
+func (l *Log) forget(s *stages.StepInfo) {
+	for _, u := range []urn.URN{s.URN, s.Resource(), s.FormerURN()} {
+		delete(l.found, u)
+	}
 }
 
 // Running describes the running steps with elapsed times, the longest first.
@@ -177,6 +196,10 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 	if !l.facts.p.shows(e.Step) {
 		if e.Step.Op == stages.OpSame && !e.Outputs {
 			l.rows.close(placeOf(e.Step)) // the step differs from the forecast
+			if row, drifted := l.found[e.Step.Resource()]; drifted {
+				delete(l.found, e.Step.Resource())
+				l.rows.end(placeOf(row.step), row, l.facts.p.Now())
+			}
 		}
 		return
 	}
@@ -190,6 +213,7 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 // Ctrl-C, makes all running steps fail.
 func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	l.rows.close(placeOf(e.Step))
+	l.forget(&e.Step)
 	if l.facts.p.Diff && l.facts.p.shows(e.Step) {
 		l.facts.write(strings.TrimSuffix(l.facts.p.layout().fitted(blockPrinter{l.facts.p}.text(e.Step, 0)), "\n"))
 	}
@@ -211,6 +235,7 @@ func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 func (l *Log) interrupted() {
 	for _, r := range l.facts.m.running {
 		w := wordsFor(r.step.Op)
+		l.facts.signs[r.step.Op] = true
 		l.facts.write(l.rows.printer(l.facts.p).row(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)"))
 	}
 }

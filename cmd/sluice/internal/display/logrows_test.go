@@ -166,3 +166,42 @@ func TestStepsOfReplacementsAreWrittenWhenTheyEnd(t *testing.T) {
 	}
 	require.Equal(t, "T\n -- pkg:mod:Thing a deleted original\n +- pkg:mod:Thing a replaced [diff: ~region]\n ++ pkg:mod:Thing a created replacement\n", out.String())
 }
+
+func TestAResourceThatHasDriftedHasOneRow(t *testing.T) {
+	vanished, drifted := stages.Reason{Kind: stages.ReasonVanished}, stages.Reason{Kind: stages.ReasonDrift}
+	find := func(reason stages.Reason) stages.Event {
+		s := step(stages.OpRefresh, "a", values{}, values{})
+		s.Reason = reason
+		return stages.StepDone{Step: s}
+	}
+	create, same := step(stages.OpCreate, "a", nil, values{}), step(stages.OpSame, "a", values{}, values{})
+	create.Reason = vanished
+	const refreshing = " ~  pkg:mod:Thing a refreshed because it does not exist any more\n"
+	for name, c := range map[string]struct {
+		events  []stages.Event
+		refresh bool
+		want    string
+	}{
+		"it is made again": {
+			[]stages.Event{find(vanished), stages.StepDone{Step: create}}, false, " +  pkg:mod:Thing a created because it does not exist any more\n",
+		},
+		"it fails to be made again": {
+			[]stages.Event{find(vanished), stages.StepFailed{Step: create, Err: errors.New("no")}}, false, " +  pkg:mod:Thing a **creating failed** error: no\n",
+		},
+		"nothing else happens to it": {[]stages.Event{find(vanished)}, false, refreshing},
+		"it stays as it is":          {[]stages.Event{find(drifted), stages.StepDone{Step: same}}, false, " ~  pkg:mod:Thing a refreshed because it changed outside\n"},
+		"a refresh finds it":         {[]stages.Event{find(vanished)}, true, refreshing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range []*Forecast{nil, NewForecast([]stages.StepInfo{create})} {
+				var out bytes.Buffer
+				l := NewLog(Options{Title: "T", Out: &out, Forecast: f, IsRefresh: c.refresh})
+				for _, e := range c.events {
+					l.Observe(e)
+				}
+				l.Close()
+				require.Equal(t, "T\n"+c.want, out.String())
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -137,14 +138,11 @@ func (m *messages) notes() []string {
 // messagePrinter formats the messages of an operation.
 type messagePrinter struct{ steps stepPrinter }
 
-// speakers returns the resources with messages, and "", in the order of their first messages. A preview calls providers side by side, so that this
-// order means nothing: there it is that of types and names.
+// speakers returns the resources with messages in the order of types and names, and then "". Operations run side by side, so that the order of
+// their messages means nothing.
 func (p messagePrinter) speakers(m *model) []urn.URN {
-	if !p.steps.IsPreview {
-		return m.speakers
-	}
 	byName := ByKindAndName()
-	return slices.SortedStableFunc(slices.Values(m.speakers), func(a, b urn.URN) int {
+	return slices.SortedFunc(maps.Keys(m.diagnostics), func(a, b urn.URN) int {
 		return cmp.Or(compareBools(a == "", b == ""), byName(a, b))
 	})
 }

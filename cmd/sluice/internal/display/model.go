@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -21,11 +22,9 @@ type model struct {
 	ended       map[urn.URN]progress        // of each resource
 	remaining   int                         // replaced resources whose old objects are still there
 	leftOver    int                         // old objects of earlier replacements that were deleted
-	dropped     int                         // resources that were deleted with a replaced one and are not declared again
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
-	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
 	said        int              // messages
 	kept        [weights]int     // bytes of messages, at least those of diagnostics
 	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
@@ -51,6 +50,8 @@ const (
 	counted                       // it is done, and counted
 	left                          // it has been reported as unchanged
 	imported                      // the new object of a replacement was imported
+	vacated                       // its object was deleted for a replacement, and there is no new one yet
+	replaced                      // the engine counts it as replaced, which it does before the new object is made
 )
 
 // remains reports whether a resource is replaced and its old object is still there.
@@ -136,8 +137,8 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		m.renamed[u] = true
 	}
 	if former := s.FormerURN(); former != "" && stages.Replacing(s.Op) && m.ended[former]&(newMade|oldGone) == oldGone {
-		m.ended[u] |= oldGone // deleted before the program registered it under its new name
-		m.ended[former] &^= oldGone
+		m.ended[u] |= m.ended[former] & (oldGone | vacated) // deleted before the program registered it under its new name
+		m.ended[former] &^= oldGone | vacated
 	}
 	was := m.ended[u]
 	is := was | acted
@@ -146,13 +147,17 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		is = was // the change comes later
 	case s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced:
 		is = was | oldGone
-		if was&newMade == 0 && s.Old != nil && s.Old.Delete {
+		switch {
+		case was&newMade != 0 || isView(s):
+		case s.Old != nil && s.Old.Delete:
 			m.leftOver++
+		default:
+			is |= vacated
 		}
-	case s.Op == stages.OpRemovePendingReplace && was&(newMade|oldGone) == oldGone:
-		m.dropped++
+	case s.Op == stages.OpReplace && counts && !s.Internal && !isView(s):
+		is |= replaced
 	case stages.Replacing(s.Op):
-		is |= newMade
+		is = is&^vacated | newMade
 		if s.Op == stages.OpImportReplacement {
 			is |= imported
 		}
@@ -176,6 +181,12 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 	case was.remains() && !is.remains():
 		m.remaining--
 	}
+}
+
+// isView reports whether a step is about a view, whose provider publishes the steps that it likes.
+func isView(s *stages.StepInfo) bool {
+	r := cmp.Or(s.New, s.Old)
+	return r != nil && r.ViewOf != ""
 }
 
 // completes reports whether a step that has succeeded is the last one of a changed resource, for the first time. p is the progress of the resource.
@@ -229,19 +240,28 @@ func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 	return p
 }
 
-// changes returns the numbers of resources that changed, once the operation has ended. The engine does not count those that were deleted with a
-// replaced one and are not declared again.
+// changes returns the numbers of resources that changed, once the operation has ended. The engine counts a replacement before the new object is made,
+// which may fail, and does not count resources that were deleted for a replacement and not made again.
 func (m *model) changes() map[stages.Op]int {
 	out := map[stages.Op]int{}
 	maps.Copy(out, m.summary.Changes)
-	if m.dropped > 0 {
-		out[stages.OpDelete] += m.dropped
+	for _, p := range m.ended {
+		if p&vacated != 0 {
+			out[stages.OpDelete]++
+		}
+		if p&(replaced|newMade) == replaced {
+			out[stages.OpReplace]--
+		}
 	}
+	maps.DeleteFunc(out, func(_ stages.Op, n int) bool { return n <= 0 })
 	return out
 }
 
 // unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
+
+// isPartial reports whether the operation is a preview that has failed, so that nobody knows what else there would be to do.
+func (m *model) isPartial() bool { return m.summary.IsPreview && m.summary.Result == stages.Failed }
 
 // hidden returns the number of unchanged resources without a row of their own.
 func (m *model) hidden() int { return max(0, m.unchanged()-len(m.renamed)) }
@@ -268,11 +288,10 @@ func (m *model) diagnose(d stages.Diagnostic) {
 	if d.Ephemeral {
 		return
 	}
-	if d.Severity == stages.Error {
+	if d.IsFailure() {
 		m.failed[d.URN] = true
 	}
 	if _, known := m.diagnostics[d.URN]; !known {
-		m.speakers = append(m.speakers, d.URN)
 		m.diagnostics[d.URN] = &messages{whole: m.whole}
 	}
 	of := m.diagnostics[d.URN]

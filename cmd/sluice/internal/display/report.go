@@ -96,17 +96,13 @@ func (r *Report) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	parts := r.held.all()
-	draw := treePrinter{steps: r.facts.p}.text
+	printer := treePrinter{steps: r.facts.p, signs: r.facts.signs}
+	draw := printer.text
 	if r.facts.p.Diff {
-		draw = treePrinter{steps: r.facts.p}.blocks
+		draw = printer.blocks
 	}
 	if text := draw(r.tree); text != "" && !r.facts.p.OnlyEnd {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
-	}
-	for _, x := range r.tree.Top.Below.Done {
-		if r.facts.p.shows(stages.StepInfo{Op: x.Op.Whole()}) && x.Op != stages.OpSame {
-			r.facts.signs[x.Op] = true
-		}
 	}
 	for _, text := range parts {
 		r.facts.write(text)

@@ -41,16 +41,25 @@ func secretIfAbove(m property.Map, at property.Path, v property.Value) property.
 	return v
 }
 
+// isUndecided reports whether it is not known if v is a secret: it is unknown, and has no mark. SDKs may send an unknown without its mark.
+func isUndecided(v property.Value) bool {
+	inner, secret := v.Unwrap()
+	return inner.IsUnknown() && !secret && !v.IsSealed()
+}
+
+// changesSecrecy reports whether a value has become a secret, or stopped being one.
+func changesSecrecy(old, new property.Value) bool {
+	return isSecret(old) != isSecret(new) && !isUndecided(old) && !isUndecided(new)
+}
+
 // secrecy describes whether a value has become a secret, or stopped being one. The masks of both values often look the same.
 func secrecy(old, new property.Value) string {
-	text := ""
-	switch was, is := isSecret(old), isSecret(new); {
-	case was == is:
+	if !changesSecrecy(old, new) {
 		return ""
-	case is:
+	}
+	text := " (no longer secret"
+	if isSecret(new) {
 		text = " (now secret"
-	default:
-		text = " (no longer secret"
 	}
 	if property.Equal(old.StripSecretsAndOutputs(), new.StripSecretsAndOutputs()) {
 		return text + ", the same value)"

@@ -85,7 +85,7 @@ func (p *stepDiff) secrecyAt(places *int, at property.Path, old, new property.Va
 		return
 	}
 	if isSecret(old) || isSecret(new) {
-		if isSecret(old) != isSecret(new) && !old.IsNull() && !new.IsNull() && p.hasRoom(*places) {
+		if changesSecrecy(old, new) && !old.IsNull() && !new.IsNull() && p.hasRoom(*places) {
 			*places++
 			p.diff.compare(0, label{name: cleanLine(at.String())}, at, old, new)
 		}

@@ -21,7 +21,8 @@ import (
 // summaryPrinter formats the counts at the end of an operation, and the dangers of a preview.
 type summaryPrinter struct{ steps stepPrinter }
 
-// section shows the counts (protocol.md 10.6). It leaves them out after mandatory violations, because they would look like success.
+// section shows the counts (protocol.md 10.6). It leaves them out after mandatory violations, because they would look like success. Of a failed preview
+// it counts only the errors, because the remaining changes are unknown.
 //
 // That of a preview orders changes by danger, and has details of the dangerous ones.
 func (p summaryPrinter) section(m *model, l *why.Log) string {
@@ -30,6 +31,13 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 	}
 	if m.policies.mandatory() {
 		return strings.TrimPrefix(p.ending(m.summary), "\n")
+	}
+	if m.isPartial() {
+		text := ""
+		if n := m.errored(); n > 0 {
+			text = p.steps.style.bold("Resources:") + "\n    " + p.steps.style.paint(red, Errored(n, p.steps.aborts)) + "\n"
+		}
+		return strings.TrimPrefix(text+p.ending(m.summary), "\n")
 	}
 	var b strings.Builder
 	b.WriteString(p.steps.style.bold("Resources:") + "\n")
@@ -49,8 +57,8 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 	changes := m.changes()
 	for _, op := range summaryOrder {
 		n := changes[op]
-		if n == 0 || m.summary.IsPreview && m.summary.Result == stages.Failed {
-			continue // after a failed preview, the remaining changes are unknown
+		if n == 0 {
+			continue
 		}
 		w := wordsFor(op)
 		word := w.changed
@@ -83,9 +91,6 @@ func (p summaryPrinter) section(m *model, l *why.Log) string {
 		b.WriteString("    " + p.steps.style.paint(red, Errored(n, p.steps.aborts)) + "\n")
 	}
 	if total+leftOver == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
-		if m.summary.IsPreview && m.summary.Result == stages.Failed {
-			return strings.TrimPrefix(p.ending(m.summary), "\n")
-		}
 		b.WriteString("    no changes\n")
 	}
 	b.WriteString(p.ending(m.summary))

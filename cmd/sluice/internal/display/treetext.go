@@ -28,7 +28,8 @@ const (
 // treePrinter draws the tree of the changed resources.
 type treePrinter struct {
 	steps   stepPrinter
-	grouped groupNames // of the tree
+	grouped groupNames         // of the tree
+	signs   map[stages.Op]bool // gets the kinds whose signs are in rows; may be nil
 }
 
 // treeRow is a row of a tree: one resource, or several that differ only in their names.
@@ -73,6 +74,7 @@ func (p treePrinter) blocks(t *tree.Tree) string {
 			switch {
 			case c.Status == tree.Done && p.steps.shows(c.Step):
 				b.WriteString(p.steps.layout().fitted(blockPrinter{p.steps}.text(c.Step, depth)))
+				p.sign(c.Step.Op)
 				below++
 			case c.Status != tree.Done && c.Status != tree.Unseen:
 				row := p.row("", []*tree.Node{c})
@@ -268,16 +270,26 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 		}
 	case n.Status == tree.Unseen:
 		row.mark = "  "
+		return row
 	case n.Status == tree.Failed:
 		row.fate = p.steps.failed(n.Step, n.Err, n.Took)
 	case n.Status == tree.Running:
 		row.fate = wordsFor(n.Doing).running + " (interrupted)"
 	case n.Step.Op == stages.OpSame && !p.steps.shows(n.Step):
 		row.mark = "  " // it is drawn only for its descendants
+		return row
 	default:
 		row.fate = p.outcome(n, n.Step, n.Took)
 	}
+	p.sign(n.Step.Op)
 	return row
+}
+
+// sign records the kind of a step whose sign is in a row.
+func (p treePrinter) sign(op stages.Op) {
+	if p.signs != nil {
+		p.signs[op] = true
+	}
 }
 
 // isAborted reports whether an operation on a resource was aborted on the request of the user.

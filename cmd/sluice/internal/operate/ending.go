@@ -37,7 +37,7 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text s
 	for _, d := range log.Decisions {
 		// What a failure has skipped counts whatever was planned. What was not reached and does not change is not worth a word.
 		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached && d.Op != stages.OpSame) {
-			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency})
+			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency, Removes: stages.Removes(d.Op)})
 		}
 	}
 	return e

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/autolog"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
@@ -51,7 +53,7 @@ type screen struct {
 
 	mu   sync.Mutex // guards the fields below
 	said bool       // an error was shown
-	// advised are the resources whose errors contained advice.
+	// advised are the resources whose errors contained advice about the next step.
 	advised map[urn.URN]bool
 	// warned is true if interrupted operations have been listed, on this screen or on that of the preceding preview.
 	warned bool
@@ -217,7 +219,7 @@ func (s *screen) startTicking() {
 
 func (s *screen) observe(e stages.Event) {
 	s.mu.Lock()
-	if d, is := e.(stages.Diagnostic); is && d.Severity == stages.Error && len(d.Advice) > 0 {
+	if d, is := e.(stages.Diagnostic); is && d.Severity == stages.Error && slices.ContainsFunc(d.Advice, isNextStep) {
 		s.advised[d.URN] = true
 	}
 	e = s.advise(e)
@@ -260,6 +262,11 @@ func (s *screen) observe(e stages.Event) {
 	if s.report != nil {
 		s.report.builder.Observe(e)
 	}
+}
+
+// isNextStep reports whether advice says how to go on, and not only how to correct the cause.
+func isNextStep(a advice.Advice) bool {
+	return a.Action != advice.Unprotect && a.Action != advice.RemoveProtection
 }
 
 // advise returns an event with the words for its advice.

@@ -41,6 +41,7 @@ type Builder struct {
 	policies []Violation
 	waves    []Waves
 	summary  *stages.Summary
+	broken   bool            // there was an error of the operation as a whole
 	stack    stages.StepInfo // the stack itself, for its outputs
 	last     time.Time       // of the last event
 	preview  bool
@@ -62,7 +63,7 @@ func (b *Builder) Observe(e stages.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tree.Observe(e)
-	if d, is := e.(stages.Diagnostic); is && d.URN == "" && d.Severity == stages.Error && b.summary != nil {
+	if d, is := e.(stages.Diagnostic); is && d.URN == "" && d.IsFailure() && b.summary != nil {
 		b.failure.Fail(d)
 	} else {
 		b.failure.Observe(e)
@@ -75,6 +76,7 @@ func (b *Builder) Observe(e stages.Event) {
 	case stages.StepFailed:
 		b.end(e.Step, e.At, true)
 	case stages.Diagnostic:
+		b.broken = b.broken || e.URN == "" && e.IsFailure()
 		b.diagnose(e)
 	case stages.PolicyViolation:
 		b.policies = append(b.policies, Violation{
@@ -246,7 +248,7 @@ func (b *Builder) result(log *why.Log) Result {
 		return Result(b.summary.Result)
 	case log != nil && log.Result != "":
 		return Result(log.Result)
-	case slices.ContainsFunc(b.messages[""], func(m Message) bool { return m.Severity == stages.Error.String() }):
+	case b.broken:
 		return Failed
 	}
 	return Interrupted

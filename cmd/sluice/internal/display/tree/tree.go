@@ -68,6 +68,10 @@ func (t *Tree) Observe(e stages.Event) {
 		}
 	case stages.Diagnostic:
 		t.diagnose(e)
+	case stages.Summary:
+		if !e.IsPreview {
+			t.settle()
+		}
 	}
 }
 
@@ -83,6 +87,15 @@ func (t *Tree) Correct(s *stages.StepInfo) {
 func (t *Tree) giveUp(s *stages.StepInfo) {
 	if n := t.nodes[s.URN]; n != nil && n.Step.Op == stages.OpReplace && n.gone && !n.made {
 		n.change(func() { n.Step.Op, n.Step.Reason = stages.OpDelete, s.Reason })
+	}
+}
+
+// settle turns the replacements whose old objects were deleted, and whose new objects were not reached, into deletes.
+func (t *Tree) settle() {
+	for _, n := range t.nodes {
+		if r := cmp.Or(n.Step.New, n.Step.Old); n.Status == Done && n.Step.Op == stages.OpReplace && n.gone && !n.made && r != nil && r.ViewOf == "" {
+			n.change(func() { n.Step.Op = stages.OpDelete })
+		}
 	}
 }
 
@@ -149,12 +162,12 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 	}
 	n := t.nodes[d.URN]
 	if n == nil {
-		if d.Severity != stages.Error {
+		if !d.IsFailure() {
 			return // there is no step yet
 		}
 		n = t.add(d.URN, t.above(d.Parent))
 	}
-	if d.Severity == stages.Error {
+	if d.IsFailure() {
 		n.change(func() { n.Status = Failed })
 	} else if n.Status == Failed {
 		return // the error is more important

@@ -115,6 +115,20 @@ func TestOneNodeShowsAllStepsOfAResource(t *testing.T) {
 		"what an earlier replacement has left, and another one": {
 			[]stages.Event{leftOver("a"), done(stages.OpCreateReplacement, "a", ""), leftOver("a")}, "a replace 2\n",
 		},
+		"a replacement that is stopped after its delete": {
+			[]stages.Event{done(stages.OpDeleteReplaced, "a", ""), stages.Summary{Result: stages.Failed}}, "a delete 2\n",
+		},
+		"a replacement that fails after its delete": {
+			[]stages.Event{done(stages.OpDeleteReplaced, "a", ""), done(stages.OpReplace, "a", ""), failed(stages.OpCreateReplacement, "a", ""), stages.Summary{Result: stages.Failed}},
+			"a replace 3 no quota\n",
+		},
+		"a replacement that deletes first, to the end": {
+			[]stages.Event{done(stages.OpDeleteReplaced, "a", ""), done(stages.OpReplace, "a", ""), done(stages.OpCreateReplacement, "a", ""), stages.Summary{Result: stages.Succeeded}},
+			"a replace 2\n",
+		},
+		"a preview of a replacement has no end": {
+			[]stages.Event{done(stages.OpDeleteReplaced, "a", ""), stages.Summary{IsPreview: true}}, "a replace 2\n",
+		},
 		"a replacement that deletes first": {
 			[]stages.Event{done(stages.OpDeleteReplaced, "a", ""), done(stages.OpReplace, "a", "")}, "a replace 2\n",
 		},
