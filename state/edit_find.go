@@ -205,7 +205,7 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		if !whole && len(name) > 2 && strings.Contains(strings.ToLower(other), folded) {
 			d = min(d, 1) // a part of the name
 		}
-		if d <= min(most, (max(len(name), len(other))+1)/3) { // two names are not similar because both are short
+		if d <= min(most, 2*max(len(name), len(other))/3) { // two names are not similar because both are short
 			found = append(found, candidate{u, d})
 		}
 	}

@@ -64,7 +64,7 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 
 func TestNearNamesAreSimilar(t *testing.T) {
 	for text, want := range map[string][]urn.URN{
-		"u": nil, "nope": nil, "webb": {boxURN("web")}, "databsae": {boxURN("database")}, "WEB": {boxURN("web")}, "base": {boxURN("database")},
+		"u": nil, "xy": nil, "oen": {boxURN("one")}, "webb": {boxURN("web")}, "databsae": {boxURN("database")}, "WEB": {boxURN("web")}, "base": {boxURN("database")},
 	} {
 		require.Equal(t, want, Near([]*Resource{box("b"), box("one"), box("web"), box("database")}, text), text)
 	}
