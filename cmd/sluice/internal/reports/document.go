@@ -148,7 +148,8 @@ func (o Operation) when() string {
 
 // Summary are counts.
 type Summary struct {
-	// Changes counts resources by operation, as in the summary of an event log: "create", "same" and so on.
+	// Changes counts resources by operation: "create", "same" and so on. A replacement counts when its new object is made. The summary of an event log
+	// counts it before, even if that fails.
 	Changes map[stages.Op]int `json:"changes"`
 	// Possible counts those of Changes that are only possible.
 	Possible map[stages.Op]int `json:"possible,omitempty"`
