@@ -205,7 +205,10 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		if !whole && len(name) > 2 && strings.Contains(strings.ToLower(other), folded) {
 			d = min(d, 1) // a part of the name
 		}
-		if d <= min(most, 2*max(len(name), len(other))/3) { // two names are not similar because both are short
+		if lettersOf(folded) == lettersOf(strings.ToLower(other)) {
+			d = min(d, 1) // letters have changed places
+		}
+		if d <= min(most, (max(len(name), len(other))+1)/3) { // two names are not similar because both are short
 			found = append(found, candidate{u, d})
 		}
 	}
@@ -218,4 +221,11 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		out = append(out, c.urn)
 	}
 	return out
+}
+
+// lettersOf returns the characters of a text in ascending order.
+func lettersOf(text string) string {
+	runes := []rune(text)
+	slices.Sort(runes)
+	return string(runes)
 }
