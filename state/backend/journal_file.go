@@ -44,18 +44,20 @@ func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-// Create implements [journal.Store]. The base belongs to the log, so it is written when the log is there: a process that
-// finds another log leaves both as they are. Until then the stack file is the base. The base is a copy, not a second name of
-// the stack file: a user may edit that file in place, and then the previous content is needed.
+// Create implements [journal.Store]. A process that finds another log leaves it and its base as they are. The base comes
+// first: a process that recovers a log replaces the stack file, and if it is killed, only the base is left. It is a copy, not a
+// second name of the stack file: a user may edit that file in place, and then the previous content is needed.
 func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
-	if err := j.Log.Create(ctx, first); err != nil || len(base) == 0 {
+	another, err := j.Log.Exists(ctx)
+	if err != nil {
 		return err
 	}
-	_, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{})
-	if err != nil { // nothing that the log says has begun
-		err = errors.Join(err, j.Log.Remove(context.WithoutCancel(ctx)))
+	if !another && len(base) > 0 {
+		if _, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
+			return err
+		}
 	}
-	return err
+	return j.Log.Create(ctx, first) // it refuses if there is another log
 }
 
 // Remove implements [journal.Store]. The base of another journal stays.
