@@ -170,6 +170,7 @@ type Decided struct {
 	Wanted *state.Resource
 }
 
+// Compare returns a negative number if a comes before b, a positive one if it comes after b, and 0 if both are the same.
 func (a Rank) Compare(b Rank) int {
 	return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Sub, b.Sub))
 }

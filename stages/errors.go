@@ -142,6 +142,7 @@ func (v *PlanViolation) Error() string {
 		v.Rule, v.Planned, v.Now)
 }
 
+// Invalid returns an [*InvalidRequestError]. Its arguments are those of [fmt.Errorf].
 func Invalid(format string, args ...any) error {
 	return &InvalidRequestError{Err: fmt.Errorf(format, args...)}
 }

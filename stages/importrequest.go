@@ -66,6 +66,7 @@ func (q ImportRequest) URN(stack, project string) urn.URN {
 	return q.Under(urn.RootStack(stack, project))
 }
 
+// Under is [ImportRequest.URN] for a stack whose root has this URN. A parent of the request comes first.
 func (q ImportRequest) Under(root urn.URN) urn.URN {
 	return cmp.Or(q.Parent, root).Child(q.Type, q.Name)
 }

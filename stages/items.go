@@ -138,7 +138,7 @@ func (r Registered) String() string {
 		return "a registration without a goal"
 	}
 	s := r.Subject()
-	return fmt.Sprintf("%s %q", s.Typ, s.Name)
+	return fmt.Sprintf("%s %q", s.Type, s.Name)
 }
 
 // Also returns an additional registration, for a stage in the slot behind register to emit. The program has no part in it and gets
@@ -209,11 +209,12 @@ func (r Registered) Validate() error {
 	return nil
 }
 
-func (r Registered) Subject() subject {
+// Subject returns what registrations and reads have in common.
+func (r Registered) Subject() Subject {
 	if r.Read != nil {
-		return subject{Parent: r.Read.Parent, Typ: r.Read.Type, Name: r.Read.Name, Provider: r.Read.Provider}
+		return Subject{Parent: r.Read.Parent, Type: r.Read.Type, Name: r.Read.Name, Provider: r.Read.Provider}
 	}
-	return subject{Parent: r.Goal.Parent, Typ: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases, Provider: r.Goal.Provider}
+	return Subject{Parent: r.Goal.Parent, Type: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases, Provider: r.Goal.Provider}
 }
 
 // ReadGoal is a resource that a program reads and does not manage ([steps.md 4.1]).
@@ -531,10 +532,10 @@ func (e Executed) Sequence() int64 { return int64(e.Seq) }
 // Identity returns the part that stages must not change.
 func (e Executed) Identity() Identity { return Identity{seq: e.Seq, urn: e.URN} }
 
-// subject is the common part of registrations and reads for lookup.
-type subject struct {
+// Subject is what registrations and reads have in common.
+type Subject struct {
 	Parent  urn.URN
-	Typ     urn.Type
+	Type    urn.Type
 	Name    string
 	Aliases []urn.Alias
 	// Provider is the reference of the provider.

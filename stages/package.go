@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// IsNewer reports whether version a is newer than b. A text that is no version is older than any version.
 func IsNewer(a, b string) bool {
 	va, errA := semver.NewVersion(a)
 	vb, errB := semver.NewVersion(b)

@@ -48,7 +48,7 @@ func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 			if l.Course == stages.Managed && n.control.DryRun() && n.names.LacksProvider(l) {
 				l.Course, l.Reply = stages.Refused, &stages.RegisterReply{URN: l.URN, Result: stages.Skip}
 			}
-			if l.Alias != "" && in.Subject().Typ.IsProvider() {
+			if l.Alias != "" && in.Subject().Type.IsProvider() {
 				n.registry.Alias(l.Alias, l.URN)
 			}
 			return emit(l)

@@ -157,7 +157,7 @@ type Access struct {
 	Control    *control.Control
 	Rooms      *rooms.Rooms
 	Registry   *providers.Registry
-	Extensions *extensions
+	Extensions *Extensions
 }
 
 // CallDiff calls the provider's Diff and completes its answer (steps.md 3.8 "interpreting the response").

@@ -11,10 +11,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// extensions layers packages on running providers (steps.md 1.8). Each provider gets each extension once, before the first call
+// Extensions layers packages on running providers (steps.md 1.8). Each provider gets each extension once, before the first call
 // about a resource that needs it; others wait for the same answer. A failure is not kept. Extending is neither a step nor an event:
 // it changes nothing that users see.
-type extensions struct {
+type Extensions struct {
 	inState  map[string]json.RawMessage // those in the recorded state
 	applying await.Flight[extensionKey, struct{}]
 
@@ -27,12 +27,13 @@ type extensionKey struct {
 	ref      string
 }
 
-func NewExtensions(inState map[string]json.RawMessage) *extensions {
-	return &extensions{inState: inState, known: map[string]stages.Parameterization{}}
+// NewExtensions returns the extensions of a run. inState are those of the recorded state, by reference.
+func NewExtensions(inState map[string]json.RawMessage) *Extensions {
+	return &Extensions{inState: inState, known: map[string]stages.Parameterization{}}
 }
 
 // Register adds an extension and returns its reference.
-func (e *extensions) Register(p stages.Parameterization) string {
+func (e *Extensions) Register(p stages.Parameterization) string {
 	ref := p.Ref()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +49,7 @@ type recordedExtension struct {
 }
 
 // find returns an extension that this run has registered or that is in the state.
-func (e *extensions) find(ref string) (stages.Parameterization, error) {
+func (e *Extensions) find(ref string) (stages.Parameterization, error) {
 	e.mu.Lock()
 	p, ok := e.known[ref]
 	e.mu.Unlock()
@@ -67,7 +68,7 @@ func (e *extensions) find(ref string) (stages.Parameterization, error) {
 }
 
 // Recorded returns the record of an extension, for states that refer to it; nil if this run did not register it.
-func (e *extensions) Recorded(ref string) json.RawMessage {
+func (e *Extensions) Recorded(ref string) json.RawMessage {
 	if ref == "" {
 		return nil
 	}
@@ -85,12 +86,12 @@ func (e *extensions) Recorded(ref string) json.RawMessage {
 }
 
 // Apply makes a provider serve the resources of an extension.
-func (e *extensions) Apply(ctx context.Context, p providers.Provider, ref string) error {
+func (e *Extensions) Apply(ctx context.Context, p providers.Provider, ref string) error {
 	_, err := e.applying.Do(ctx, extensionKey{p, ref}, func() (struct{}, error) { return struct{}{}, e.parameterize(ctx, p, ref) })
 	return err
 }
 
-func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref string) error {
+func (e *Extensions) parameterize(ctx context.Context, p providers.Provider, ref string) error {
 	ext, err := e.find(ref)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type Root struct {
 	failed  graph.ID                   // its dependent
 }
 
+// NewRoot returns the root of a closure: the replacement of a recorded state by a registration.
 func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}}
 }
@@ -91,6 +92,7 @@ func (c *Root) Fail(id graph.ID, err error) {
 	}
 }
 
+// Answer records whether a dependent belongs to the closure, and why.
 func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
 	c.Closure.Answer(id, in)
 	if in {
@@ -99,6 +101,7 @@ func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reas
 	}
 }
 
+// Member is a resource of a closure, with the reason why it belongs there.
 type Member struct {
 	ID  graph.ID // in the base
 	Res *state.Resource

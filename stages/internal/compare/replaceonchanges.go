@@ -79,6 +79,7 @@ func ReplacingProperties(d providers.DiffResponse) []string {
 	return slices.Compact(slices.Sorted(slices.Values(d.ReplaceKeys)))
 }
 
+// ChangedProperties returns the paths of the properties that differ, in ascending order, as far as the provider names them.
 func ChangedProperties(d providers.DiffResponse) []string {
 	if len(d.DetailedDiff) > 0 {
 		return slices.Sorted(maps.Keys(d.DetailedDiff))

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// CheckFailure returns the code and the text of the message about an input that a provider refuses.
 func CheckFailure(u urn.URN, inputs property.Map, f providers.CheckFailure) (int, string) {
 	if f.Property == "" {
 		return stages.CodeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", u.Type(), u.Name(), f.Reason)

@@ -43,6 +43,7 @@ type Control struct {
 	Admit func(context.Context) error
 }
 
+// NewControl returns the control of a run. The contexts of the run are derived from ctx. observe may be nil.
 func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, observe func(stages.Event)) *Control {
 	c := &Control{
 		Info: info, Now: now, observe: observe, Failed: &failures{},
@@ -148,10 +149,12 @@ func (c *Control) Emit(ev stages.Event) {
 	c.observe(ev)
 }
 
+// Diagnose shows a message about a resource, or about the run if u is "".
 func (c *Control) Diagnose(u urn.URN, s stages.Severity, code int, message string, as ...advice.Advice) {
 	c.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: s, Message: message, URN: u, Advice: as}, Code: code})
 }
 
+// Warn shows a warning, with the advice of an error among the arguments, which are those of [fmt.Errorf].
 func (c *Control) Warn(u urn.URN, format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	c.Diagnose(u, stages.Warning, 0, err.Error(), advice.Of(err)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/step"
 )
 
+// Actor returns the stage that executes the tasks. It may be used once.
 func (sc *Scheduler) Actor() pipeline.Actor[stages.Built, step.Assignment, step.Report, stages.Executed] {
 	return pipeline.Actor[stages.Built, step.Assignment, step.Report, stages.Executed]{
 		Name:    "execute",

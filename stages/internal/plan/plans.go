@@ -49,6 +49,7 @@ type plannedStep struct {
 	seq, place int
 }
 
+// NewPlans returns the plans of a run: the one that its steps are held to, if there is one, and the one that it makes, if the settings ask for one.
 func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
 	return &Plans{
 		control: c, rooms: b, entropy: s.Entropy, seeds: s.Seeds, wording: wording{s.ShowSecrets},

@@ -82,6 +82,7 @@ func (d *DefaultProviders) completed(pkg string, p stages.Package) stages.Packag
 	return p
 }
 
+// IsDenied reports whether the configuration forbids default providers of a package.
 func (d *DefaultProviders) IsDenied(pkg string) bool {
 	return pkg != stages.BuiltinPackage && (slices.Contains(d.denied, "*") || slices.Contains(d.denied, pkg))
 }

@@ -35,6 +35,7 @@ type Completion struct {
 	providers     map[string]string
 }
 
+// Complete returns the goal of the registration: it applies what is inherited, the transforms and the defaults, and checks the request.
 func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 	c.inherit()
 	req := c.Req

@@ -73,12 +73,14 @@ func newDecisions(m stages.Mode) (*Decisions, *DecisionsWriter) {
 	return d, &DecisionsWriter{d}
 }
 
+// Add adds decisions about a URN.
 func (w *DecisionsWriter) Add(u urn.URN, what outcome) {
 	w.decisions.mu.Lock()
 	defer w.decisions.mu.Unlock()
 	w.decisions.byURN[u] |= what
 }
 
+// Remove takes back decisions about a URN.
 func (w *DecisionsWriter) Remove(u urn.URN, what outcome) {
 	w.decisions.mu.Lock()
 	defer w.decisions.mu.Unlock()

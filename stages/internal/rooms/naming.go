@@ -49,10 +49,10 @@ func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 	n, s := w.names, l.Subject()
 	if s.Parent != "" {
 		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] && !w.hasFailed(s.Parent) {
-			return 0, fmt.Errorf("could not find parent resource %v of %s %q", s.Parent, s.Typ, s.Name)
+			return 0, fmt.Errorf("could not find parent resource %v of %s %q", s.Parent, s.Type, s.Name)
 		}
 	}
-	who := urn.Subject{Stack: w.rooms.root.Stack(), Project: w.rooms.root.Project(), Type: s.Typ, Name: s.Name, Parent: s.Parent}
+	who := urn.Subject{Stack: w.rooms.root.Stack(), Project: w.rooms.root.Project(), Type: s.Type, Name: s.Name, Parent: s.Parent}
 	l.URN = who.URN()
 	if _, ok := n.seen[l.URN]; ok {
 		return stages.CodeDuplicateURN, fmt.Errorf("Duplicate resource URN '%v'; try giving it a unique name", l.URN)

@@ -285,7 +285,7 @@ func (ex *Executor) Answer(b stages.Built) {
 		ex.Reporter.markFailed(b.URN, ex.causeOfRefusal(b))
 	}
 	if b.Course.IsBypassed() {
-		ex.Reporter.open(&stages.Decision{StepInfo: stages.StepInfo{URN: b.URN, Type: b.Subject().Typ}, Kind: stages.Uncreated})
+		ex.Reporter.open(&stages.Decision{StepInfo: stages.StepInfo{URN: b.URN, Type: b.Subject().Type}, Kind: stages.Uncreated})
 	}
 	b.PendingReply.Answer(b.Reply)
 }
