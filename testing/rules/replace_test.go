@@ -344,6 +344,25 @@ func TestReplaceWithReplacesTogether(t *testing.T) {
 	}
 }
 
+// A dependent that is replaced with the root in any case is a member of the closure twice (steps.md 3.11 "cascade").
+func TestADependentThatIsReplacedWithTheRootIsDeletedOnce(t *testing.T) {
+	k := newKit(t)
+	version := func(v int) func(s *script) {
+		return func(s *script) {
+			a := s.thing("a", in{"dbr": v})
+			b := s.thing("b", nil, from("immutableOf", a), replaceWith(a))
+			s.thing("c", nil, from("immutableOf", b), replaceWith(a))
+		}
+	}
+	k.up(program(version(1)))
+	r := k.up(program(version(2)))
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 3})
+	require.Equal(t, []string{"delete c", "delete b", "delete a", "create a", "create b", "create c"}, r.changed())
+	for _, name := range []string{"a", "b", "c"} {
+		require.Equal(t, idOf(name, 2), k.recorded(name).ID)
+	}
+}
+
 func TestDeletedWithSparesTheCallOfDependentsThatAreReplacedToo(t *testing.T) {
 	for _, property := range []string{"immutable", "dbr"} {
 		t.Run(property, func(t *testing.T) {
