@@ -48,12 +48,12 @@ func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
 // first: a process that recovers a log replaces the stack file, and if it is killed, only the base is left. It is a copy, not a
 // second name of the stack file: a user may edit that file in place, and then the previous content is needed.
 func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
-	another, err := j.Log.Exists(ctx)
-	if err != nil {
-		return err
-	}
-	if !another && len(base) > 0 {
-		if _, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
+	if len(base) > 0 {
+		another, err := j.Log.Exists(ctx)
+		if err == nil && !another {
+			_, err = j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{})
+		}
+		if err != nil {
 			return err
 		}
 	}
