@@ -61,7 +61,7 @@ func beginAgain(ctx context.Context, o *opened, s *resolved, r ran, found []*mig
 func change(ctx context.Context, o *opened, base *state.Snapshot, found []*migration.Migration) (err error) {
 	recorder := o.again.record
 	if recorder != nil {
-		if base, err = recorder.recorder.Snapshot(); err != nil {
+		if base, err = recorder.Snapshot(); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func change(ctx context.Context, o *opened, base *state.Snapshot, found []*migra
 	}
 	o.events.masks.learnSnapshot(base)
 	if recorder != nil {
-		if err := recorder.recorder.Rebase(ctx, base); err != nil {
+		if err := recorder.Rebase(ctx, base); err != nil {
 			return fmt.Errorf("recording the state migrations: %w", err)
 		}
 	}

@@ -118,9 +118,10 @@ func (t *transit) check(at string, paths []property.Path, m property.Map) error 
 // leastIn returns the least of the texts that are parts of a text, nil if there is none. t.mu is held. Its cost grows only with texts that begin alike.
 func (t *transit) leastIn(text string) (least *delivered) {
 	for i := 0; i+shortest <= len(text); i++ {
-		for k, d := range t.delivered[text[i:i+shortest]] {
-			if strings.HasPrefix(text[i:], d.text) && (least == nil || d.text < least.text) {
-				least = &t.delivered[text[i:i+shortest]][k]
+		alike := t.delivered[text[i:i+shortest]]
+		for k := range alike {
+			if d := &alike[k]; strings.HasPrefix(text[i:], d.text) && (least == nil || d.text < least.text) {
+				least = d
 			}
 		}
 	}
