@@ -190,6 +190,7 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		name = text
 	}
 	folded := strings.ToLower(name)
+	letters := lettersOf(folded)
 	var found []candidate
 	seen := make(map[urn.URN]bool, len(list))
 	for _, u := range list {
@@ -201,11 +202,12 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		if whole {
 			other = string(u)
 		}
-		d := levenshtein.Distance(folded, strings.ToLower(other), nil) // with a MaxCost it returns distances that are too small
-		if !whole && len(name) > 2 && strings.Contains(strings.ToLower(other), folded) {
+		other = strings.ToLower(other)
+		d := levenshtein.Distance(folded, other, nil) // with a MaxCost it returns distances that are too small
+		if !whole && len(name) > 2 && strings.Contains(other, folded) {
 			d = min(d, 1) // a part of the name
 		}
-		if lettersOf(folded) == lettersOf(strings.ToLower(other)) {
+		if len(folded) == len(other) && letters == lettersOf(other) {
 			d = min(d, 1) // letters have changed places
 		}
 		if d <= min(most, (max(len(name), len(other))+1)/3) { // two names are not similar because both are short
