@@ -69,7 +69,7 @@ func previewOnly(ctx context.Context, o *operation) error {
 		return err
 	}
 	o.answers.end(ctx, o.job)
-	if err := checkNoChanges(o.job, result, "changes were proposed"); err != nil {
+	if err := checkNoChanges(o.job, result); err != nil {
 		return err
 	}
 	if o.job.AfterPreview != nil {
@@ -113,7 +113,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	estimate.Keep(ctx, o.job.Stack, o.work)
 	if err == nil {
 		o.reads.keep(ctx, o)
-		err = checkNoChanges(o.job, result, "changes occurred")
+		err = checkNoChanges(o.job, result)
 	}
 	if o.job.AfterOperation != nil {
 		switch also := o.job.AfterOperation(ctx); {
@@ -185,9 +185,13 @@ func countChanging(r *sluice.Result, refresh bool) int {
 	return len(changing)
 }
 
-// checkNoChanges returns an error if there were to be no changes, and there were. what are the words for them, which are Pulumi's.
-func checkNoChanges(j *Job, r *sluice.Result, what string) error {
+// checkNoChanges returns an error if there were to be no changes, and there were, in Pulumi's words.
+func checkNoChanges(j *Job, r *sluice.Result) error {
 	if j.Flags.Confirmation.ExpectNoChanges && r != nil && r.HasChanges() {
+		what := "changes occurred"
+		if j.Flags.Confirmation.PreviewOnly {
+			what = "changes were proposed"
+		}
 		return &exit.Error{Status: exit.HasChanges, Err: fmt.Errorf("no changes were expected but %s", what)}
 	}
 	return nil
