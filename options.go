@@ -107,7 +107,8 @@ type Options struct {
 	MakePlan  bool
 	Autonamer stages.Autonamer // nil: providers choose the names
 
-	// Observe is called with each event, one at a time. It must not block for long.
+	// Observe is called with each event, one at a time. It must not block for long. [stages.Ended] is the last event: Observe is not called after the
+	// operation has returned.
 	Observe func(stages.Event)
 	// Interrupts pauses and stops the operation in an orderly way; nil if it cannot be interrupted. Operations may share one.
 	Interrupts *Interrupts

@@ -8,14 +8,14 @@ import (
 )
 
 // events delivers the events of the operation and of its run one at a time, without the secrets in their texts. An
-// observer that panics gets no more events, and the run stops.
+// observer that panics gets no more events, and the run stops. [stages.Ended] is the last event: what a timer reports later is dropped.
 type events struct {
 	masks    masks
 	mu       sync.Mutex // guards the rest
 	again    *again     // decides what earlier attempts have shown; nil in the first one
 	said     said       // the messages so far
 	streams  streams
-	observe  func(stages.Event) // nil discards
+	observe  func(stages.Event) // nil discards, as it does after the last event
 	panicked error              // of the observer
 	stop     func()             // stops the run; nil before there is one
 }
@@ -29,6 +29,7 @@ func (e *events) emit(ev stages.Event) {
 	defer e.mu.Unlock()
 	if _, last := ev.(stages.Ended); last {
 		e.deliverAll(e.streams.end())
+		defer func() { e.observe = nil }()
 	}
 	e.deliver(ev)
 }
