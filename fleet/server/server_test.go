@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,9 +43,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// eavesdrop listens at an address, and prints everything that it receives. It never answers.
+// eavesdrop listens at an address, as soon as it is free, and prints everything that it receives. It never answers.
 func eavesdrop(address string) {
 	l, err := net.Listen("tcp", address)
+	for end := time.Now().Add(time.Minute); errors.Is(err, syscall.EADDRINUSE) && time.Now().Before(end); { // a killed process lets go of it only when it has ended
+		time.Sleep(time.Millisecond)
+		l, err = net.Listen("tcp", address)
+	}
 	if err != nil {
 		fmt.Println(err)
 		return
