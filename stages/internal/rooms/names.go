@@ -28,15 +28,10 @@ type Names struct {
 	// awaited are unclaimed recorded states that a walk has visited; epoch is increased when one of them is claimed.
 	awaited map[graph.ID]bool
 	epoch   int64
-	grown   selection
+	// grown grows by registrations in order of arrival, so that a dependency is a member before its dependents are looked up (ORD-5).
+	grown selection
 	// readers are the registrations whose recorded states are read again.
 	readers map[graph.ID]int
-}
-
-// selection has the targets and excludes that were added during a run. It belongs to the names: only lookup writes it, in order of
-// arrival, so that a dependency is a member before its dependents are looked up (ORD-5).
-type selection struct {
-	targets, excludes *urn.PatternSet
 }
 
 func newNames(b *Base, s stages.Targeting) *Names {
@@ -50,7 +45,7 @@ func newNames(b *Base, s stages.Targeting) *Names {
 		views:   map[urn.URN]urn.URN{},
 		awaited: map[graph.ID]bool{},
 		epoch:   1,
-		grown:   selection{targets: s.Targets.Clone(), excludes: s.Excludes.Clone()},
+		grown:   newSelection(s),
 		readers: map[graph.ID]int{},
 	}
 }
@@ -193,16 +188,10 @@ func (n *Names) recordedFor(who urn.Subject, aliases []urn.Alias) *state.Resourc
 }
 
 // includes reports whether a recorded state is part of an operation, by the targets and excludes so far.
-func (n *Names) includes(sel stages.Targeting, s *state.Resource) bool {
+func (n *Names) includes(s *state.Resource) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	switch {
-	case sel.Targets.IsConstrained():
-		return sel.Targets.Matches(s.URN) || sel.TargetDependents && refersTo(s, n.grown.targets, 0)
-	case sel.Excludes.IsConstrained():
-		return !sel.Excludes.Matches(s.URN) && !(sel.ExcludeDependents && refersTo(s, n.grown.excludes, 0))
-	}
-	return true
+	return n.grown.includes(s, 0)
 }
 
 // entry has the changes of the names by one registration.
@@ -275,14 +264,4 @@ func (w *ViewNamesWriter) Claim(u, owner urn.URN) error {
 	}
 	n.views[u] = owner
 	return nil
-}
-
-// refersTo reports whether a state refers to a member of the set by a reference of another kind than those in without.
-func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
-	for ref := range s.References() {
-		if ref.Kind&without == 0 && set.Matches(ref.URN) {
-			return true
-		}
-	}
-	return false
 }

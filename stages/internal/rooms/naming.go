@@ -217,24 +217,14 @@ func (w *NamesWriter) include(l *stages.Located, e *entry) {
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return
 	}
-	sel, grown := w.rooms.Targeting, w.names.grown
-	if !sel.Targets.IsConstrained() && !sel.Excludes.IsConstrained() {
+	if !w.rooms.Targeting.IsPartial() {
 		return
 	}
 	goesAlong := w.goesWithDependency(l, e)
-	grows := !goesAlong && (l.Old == nil || !l.Old.External)
-	var included bool
-	switch {
-	case sel.Targets.IsConstrained():
-		included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, grown.targets)
-		if included && grows {
-			e.grows = grown.targets
-		}
-	case sel.Excludes.IsConstrained():
-		included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, grown.excludes))
-		if !included && grows {
-			e.grows = grown.excludes
-		}
+	wanted := l.NewState(stages.Checked{})
+	included := w.names.grown.includes(wanted, 0)
+	if !goesAlong && (l.Old == nil || !l.Old.External) {
+		e.grows = w.names.grown.setFor(included)
 	}
 	if included || goesAlong { // a deleted resource is created again as the program declares it (decision 0167)
 		return
@@ -279,9 +269,4 @@ func (w *NamesWriter) leadsTo(s *state.Resource, seq int) bool {
 		}
 	}
 	return false
-}
-
-// dependsOnAny reports whether the registration refers to a member of the set.
-func dependsOnAny(l *stages.Located, set *urn.PatternSet) bool {
-	return refersTo(l.NewState(stages.Checked{}), set, 0)
 }

@@ -157,7 +157,7 @@ func (rooms *Rooms) IsDeletedOnceDecided(ctx context.Context, l stages.Located) 
 // IncludesRecorded reports whether a recorded state is part of the operation. Unlike the check of a registration, it adds no target
 // or exclude.
 func (rooms *Rooms) IncludesRecorded(s *state.Resource) bool {
-	return rooms.Names.includes(rooms.Targeting, s)
+	return rooms.Names.includes(s)
 }
 
 // isToRead reports whether a refresh of what is part of the operation reads a recorded state.
@@ -169,22 +169,13 @@ func (rooms *Rooms) isToRead(s *state.Resource) bool {
 // their dependents; or all but the excludes (steps.md 7.1); and of these those of RefreshOnly. It must be called with every state, in the order of
 // the base.
 func (rooms *Rooms) Refreshable() func(*state.Resource) bool {
-	sel := rooms.Targeting
-	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()
+	grown := newSelection(rooms.Targeting)
 	return func(s *state.Resource) bool {
-		switch {
-		case sel.Targets.IsConstrained():
-			if !targets.Matches(s.URN) && !(sel.TargetDependents && refersTo(s, targets, graph.Provider)) {
-				return false
-			}
-			targets.Add(s.URN)
-		case sel.Excludes.IsConstrained():
-			if excludes.Matches(s.URN) || sel.ExcludeDependents && refersTo(s, excludes, graph.Provider) {
-				excludes.Add(s.URN)
-				return false
-			}
+		included := grown.includes(s, graph.Provider)
+		if set := grown.setFor(included); set != nil {
+			set.Add(s.URN)
 		}
-		return rooms.isToRead(s)
+		return included && rooms.isToRead(s)
 	}
 }
 
