@@ -3,10 +3,12 @@
 package loopback
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -61,4 +63,51 @@ func TestSocketsAreOnlyAtPathsThatEveryClientUnderstands(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
+}
+
+func TestTheNextServerRemovesTheSocketsOfKilledProcesses(t *testing.T) {
+	temporary, err := os.MkdirTemp("/tmp", "")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(temporary) })
+	t.Setenv("TMPDIR", temporary)
+	old := time.Now().Add(-2 * leftAfter)
+	for name, c := range map[string]struct{ isListening, isOld, stays bool }{
+		"sluice-killed":  {isOld: true},
+		"sluice-working": {isOld: true, isListening: true, stays: true},
+		"sluice-begins":  {stays: true},
+		"another-killed": {isOld: true, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(temporary, name)
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			path := filepath.Join(folder, socketName)
+			l, err := net.Listen("unix", path)
+			require.NoError(t, err)
+			defer func() { _ = l.Close() }()
+			if !c.isListening {
+				l.(*net.UnixListener).SetUnlinkOnClose(false)
+				require.NoError(t, l.Close())
+			}
+			if c.isOld {
+				require.NoError(t, os.Chtimes(path, old, old))
+			}
+			s := start(t)
+			at, err := s.SocketAddress()
+			require.NoError(t, err)
+			require.Contains(t, at, temporary)
+			if c.stays {
+				require.FileExists(t, path)
+			} else {
+				require.NoDirExists(t, folder)
+			}
+		})
+	}
+	kept := filepath.Join(temporary, "sluice-notes")
+	require.NoError(t, os.Mkdir(kept, 0o700))
+	file := filepath.Join(kept, socketName)
+	require.NoError(t, os.WriteFile(file, []byte("a file of somebody"), 0o600))
+	require.NoError(t, os.Chtimes(file, old, old))
+	_, err = start(t).SocketAddress()
+	require.NoError(t, err)
+	require.FileExists(t, file)
 }
