@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ type StackFile struct {
 	project     string
 	doc         *document
 	exists      bool
-	kept        bool // in the backend, without a file here
+	read        []byte // the content of the file when it was read or saved
+	kept        bool   // in the backend, without a file here
 	settings    *settings
 	environment map[Key]Value // settings of the environments, below those of the file
 	// Environments are the environments of the stack.
@@ -71,7 +73,7 @@ func parseStackFile(path, project string, data []byte, exists bool) (*StackFile,
 		return nil, err
 	}
 	f := &StackFile{
-		Path: path, project: project, doc: doc, exists: exists, settings: &settings{doc: doc, project: project}, Environments: &Environments{doc},
+		Path: path, project: project, doc: doc, exists: exists, read: data, settings: &settings{doc: doc, project: project}, Environments: &Environments{doc},
 	}
 	for _, key := range []string{keySecretsProvider, keyEncryptedKey, keyEncryptionSalt} {
 		if _, v := child(doc.root(), key); v != nil && (resolve(v).Kind != yaml.ScalarNode) {
@@ -158,8 +160,8 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 	}
 }
 
-// Save writes the file if it has changed. After a crash the file has either the old content or the new one. Save does not write settings without a
-// file.
+// Save writes the settings if they have changed. After a crash the file has either the old content or the new one. Save does not write settings
+// without a file. It refuses to write if the file is not what was read: another command, or an editor, has changed it meanwhile.
 func (f *StackFile) Save() error {
 	if !f.doc.changed || f.Path == "" {
 		return nil
@@ -174,6 +176,9 @@ func (f *StackFile) Save() error {
 	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
 		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
 	}
+	if now, err := os.ReadFile(f.Path); err == nil && !bytes.Equal(now, f.read) {
+		return fmt.Errorf("%s was changed by something else after this command had read it, so nothing was written; run the command again", f.Path)
+	}
 	// The project's directory for settings may not exist yet.
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
@@ -181,7 +186,7 @@ func (f *StackFile) Save() error {
 	if err := files.Replace(f.Path, private.File, files.Content(data)); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
-	f.doc.changed, f.exists = false, true
+	f.doc.changed, f.exists, f.read = false, true, data
 	return nil
 }
 

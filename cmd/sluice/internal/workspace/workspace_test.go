@@ -194,6 +194,28 @@ func TestSaveWithoutChangesWritesNothing(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
+func TestAFileThatHasChangedIsNotWrittenOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
+	for _, there := range []bool{false, true} {
+		one, err := ReadStackFile(path, "p")
+		require.NoError(t, err)
+		other, err := ReadStackFile(path, "p")
+		require.NoError(t, err)
+		require.Equal(t, there, one.Exists())
+		for _, text := range []string{"first", "second"} { // one file is saved twice
+			require.NoError(t, one.Set(Key{"p", text}, there, false))
+			require.NoError(t, one.Save())
+		}
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, other.Set(Key{"p", "third"}, "x", false))
+		require.EqualError(t, other.Save(), path+" was changed by something else after this command had read it, so nothing was written; run the command again")
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(kept), string(now))
+	}
+}
+
 func TestLinesOfSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("# comment\nconfig:\n  short: x\n  p:config:old:\n    a: 1\n  aws:region: eu\n"), 0o644))
