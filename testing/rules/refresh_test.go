@@ -328,3 +328,30 @@ func TestRefreshDropsPendingOperationsThatItHasLookedAtAndKeepsCreates(t *testin
 		})
 	}
 }
+
+// An object that is not healthy exists, under the ID by which it was read if the error names none.
+func TestAnUnhealthyObjectKeepsItsID(t *testing.T) {
+	k := newKit(t)
+	k.exists("read", in{"x": 1})
+	declare := program(func(s *script) {
+		s.thing("managed", in{"x": 1})
+		s.read("external", "read")
+	})
+	k.up(declare)
+	k.exists("imported", in{"x": 1})
+	k.fake = func(f *providertest.Fake) {
+		f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
+			return providers.ReadResponse{}, fmt.Errorf("asked: %w", &providers.InitError{Reasons: []string{"not ready"}, HasInputs: true})
+		}
+	}
+	ids := func() []string { return []string{k.recorded("managed").ID, k.recorded("external").ID} }
+	k.try(sluice.Refresh, nil)
+	require.Equal(t, []string{idOf("managed", 1), "read"}, ids())
+	require.Equal(t, []string{"not ready"}, k.recorded("managed").InitErrors)
+	k.options.Refresh = true
+	k.try(sluice.Update, declare)
+	require.Equal(t, []string{idOf("managed", 1), "read"}, ids())
+	k.options.Refresh = false
+	k.try(sluice.Update, program(func(s *script) { s.thing("new", in{"x": 1}, imports("imported")) }))
+	require.Equal(t, "imported", k.recorded("new").ID)
+}

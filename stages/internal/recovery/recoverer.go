@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -261,7 +260,7 @@ func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (i
 	})
 	var unhealthy *providers.InitError
 	if errors.As(err, &unhealthy) {
-		found = providers.ReadResponse{ID: cmp.Or(unhealthy.ID, n.value), Inputs: unhealthy.Inputs, Properties: unhealthy.Properties}
+		found = providers.ReadResponse{ID: unhealthy.ID, Inputs: unhealthy.Inputs, Properties: unhealthy.Properties}
 		err = nil
 	}
 	if err != nil || found.Absent || found.ID == "" {

@@ -211,7 +211,7 @@ func (pf *performer) applyRead(s *InProgress) applied {
 		switch {
 		case errors.As(err, &partial):
 			a.Err, a.status = err, providers.ViewPartialFailure
-			final.ID, final.Outputs, final.InitErrors = cmp.Or(partial.ID, final.ID), partial.Properties, partial.Reasons
+			final.ID, final.Outputs, final.InitErrors = partial.ID, partial.Properties, partial.Reasons
 		case err != nil:
 			return Failed(err)
 		case res.Absent:
