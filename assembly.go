@@ -33,7 +33,7 @@ func newAssembly(e *Engine, name string, s stages.Settings) (*assembly, error) {
 // join joins the stages of one run. Call it once.
 func (a *assembly) join(r *standard.Run) (standard.Assembly, error) {
 	a.messages.goTo(r)
-	own := r.Stages()
+	own := r.Stages(a.judges())
 	if err := a.replaceIn(&own, r); err != nil {
 		return standard.Assembly{}, err
 	}
@@ -58,6 +58,11 @@ func (a *assembly) join(r *standard.Run) (standard.Assembly, error) {
 	}
 	joined.Registrations = via(r, pipeline.ViaActor(built, own.Execute), a.engine.Executed)
 	return joined, nil
+}
+
+// judges reports whether stages of the caller see inputs between Check and build.
+func (a *assembly) judges() bool {
+	return len(a.engine.Checked.made)+len(a.engine.Analyzed.made)+len(a.engine.Diffed.made) > 0 || a.engine.Replace.Analyze != nil || a.engine.Replace.Diff != nil
 }
 
 // replaceIn replaces standard stages by the caller's.

@@ -27,8 +27,10 @@ func (e *events) emit(ev stages.Event) {
 	ev = e.masks.event(ev)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, last := ev.(stages.Ended); last {
+	switch ev.(type) {
+	case stages.Summary: // what is held back comes before it
 		e.deliverAll(e.streams.end())
+	case stages.Ended:
 		defer func() { e.observe = nil }()
 	}
 	e.deliver(ev)

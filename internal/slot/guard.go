@@ -321,8 +321,10 @@ func (g *guard[In, Out]) aside(name string) {
 	}
 }
 
-// look reports the stage if it has not returned for too long.
+// look reports the stage if it has not returned for too long. The end of the stage waits for the report.
 func (g *guard[In, Out]) look() {
+	g.emitting.RLock()
+	defer g.emitting.RUnlock()
 	if at, what := g.late(); what != "" {
 		g.to.Slow(at, fmt.Sprintf("stage %q in the slot %s: %s for %v; the operation waits for it", g.stage.Name, g.slot, what, Patience))
 	}

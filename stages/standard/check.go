@@ -24,6 +24,7 @@ type checker struct {
 	access    *access.Access
 	plans     *plan.Plans
 	autonamer stages.Autonamer // nil: providers choose names
+	judged    bool             // something judges the checked inputs before build decides
 }
 
 // stage returns the stage in which providers validate inputs (steps.md 3.5). It calls Check for custom resources, and the
@@ -129,12 +130,12 @@ func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
 	return rooms.UnknownInput(ck.rooms, l, news, ck.control.DryRun())
 }
 
-// checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state counts.
+// checkAgainst calls Check for a resource with a recorded state. What is said about the inputs, by the provider, the engine or an analyzer, counts
+// only once it is certain that the state counts.
 func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
 	var olds, news property.Map
 	var kept []string
 	olds, news, kept, c.Raw = ck.checkInputs(c.Located)
-	ck.noteKept(c.Located, kept)
 	p, err := ck.access.ProviderOf(c.Located)
 	if err != nil {
 		return property.Map{}, err
@@ -144,7 +145,7 @@ func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (propert
 		req.OldOutputs = c.Old.Outputs
 	}
 	res, err := p.Check(ctx, req)
-	if !c.Raw && (err != nil || len(res.Failures) > 0) {
+	if !c.Raw && (err != nil || len(res.Failures) > 0 || len(kept) > 0 || res.AutonamingUnsupported || ck.judged) {
 		forgotten, err := ck.rooms.IsDeletedOnceDecided(ctx, c.Located)
 		if err != nil {
 			return property.Map{}, err
@@ -153,6 +154,7 @@ func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (propert
 			return ck.checkAgainst(ctx, c)
 		}
 	}
+	ck.noteKept(c.Located, kept)
 	return ck.accepted(*c, news, res, err)
 }
 

@@ -34,7 +34,7 @@ func (c *circles) refuse(d stages.Diffed, steps []*stages.Decision) error {
 			continue
 		}
 		if !s.IsKept() && c.isCarriedForward(d.Claimed) && s.URN == d.URN {
-			if path := c.cyclePath(s.New); path != nil {
+			if path := c.cyclePath(s.New, d.Seq); path != nil {
 				return c.control.FailRegistration(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
 					"%s would depend on itself: %s. Some of these are left out of this operation and "+
 						"recorded with what they depended on: make them part of it, or leave out %s, too",
@@ -51,8 +51,8 @@ func (c *circles) isCarriedForward(old *state.Resource) bool {
 	return ok && c.carrier.carried[id]
 }
 
-// cyclePath returns the shortest path from a state along references back to its own name, nil if there is none.
-func (c *circles) cyclePath(from *state.Resource) []string {
+// cyclePath returns the shortest path from the state of a registration along references back to its own name, nil if there is none.
+func (c *circles) cyclePath(from *state.Resource, seq int) []string {
 	before := map[urn.URN]urn.URN{from.URN: ""}
 	for todo := []*state.Resource{from}; len(todo) > 0; todo = todo[1:] {
 		here := todo[0]
@@ -64,7 +64,7 @@ func (c *circles) cyclePath(from *state.Resource) []string {
 				continue
 			}
 			before[u] = here.URN
-			if next := c.expectedState(u); next != nil {
+			if next := c.expectedState(u, seq); next != nil {
 				todo = append(todo, next)
 			}
 		}
@@ -93,9 +93,9 @@ func (c *circles) referencesOf(r *state.Resource) []urn.URN {
 	return slices.Compact(us)
 }
 
-// expectedState returns the state that a name will have as far as it is known: the decided one, or the recorded one if it is left
+// expectedState returns the state that a name will have when a registration is decided, as far as it is known: the decided one, or the recorded one if it is left
 // out. An included resource that is not decided yet will be checked itself.
-func (c *circles) expectedState(u urn.URN) *state.Resource {
+func (c *circles) expectedState(u urn.URN, seq int) *state.Resource {
 	if s := c.decided[u]; s != nil {
 		return s
 	}
@@ -103,7 +103,7 @@ func (c *circles) expectedState(u urn.URN) *state.Resource {
 	if old == nil || stages.IsImplicit(old.Type) {
 		return nil
 	}
-	if c.rooms.IncludesRecorded(old) {
+	if c.rooms.IncludesRecorded(old, seq) {
 		return nil
 	}
 	return old

@@ -174,7 +174,7 @@ func (cl *closures) deletesOf(c *closure.Root, all []closure.Member) (deletes ma
 		case m.Res.Protect && !m.Res.Delete && !cl.rooms.IgnoreProtect:
 			return nil, nil, cl.control.FailRegistration(c.D.Located, 0,
 				&state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: c.D.URN})
-		case cl.isLeftByDestroy(m.Res):
+		case cl.isLeftByDestroy(m.Res, c.D.Seq):
 			why := "is excluded from the destroy"
 			if cl.rooms.Targeting.Targets.IsConstrained() {
 				why = "is not a target of the destroy"
@@ -190,8 +190,8 @@ func (cl *closures) deletesOf(c *closure.Root, all []closure.Member) (deletes ma
 
 // isLeftByDestroy reports whether targets or excludes keep a destroy from deleting a recorded state. An update makes the members of a closure again,
 // a destroy does not. Providers need not be chosen: they are part of every operation (steps.md 6.2).
-func (cl *closures) isLeftByDestroy(res *state.Resource) bool {
-	return cl.rooms.Mode == stages.ModeDestroy && cl.rooms.Targeting.IsPartial() && !res.Delete && !cl.rooms.IncludesRecorded(res)
+func (cl *closures) isLeftByDestroy(res *state.Resource, seq int) bool {
+	return cl.rooms.Mode == stages.ModeDestroy && cl.rooms.Targeting.IsPartial() && !res.Delete && !cl.rooms.IncludesRecorded(res, seq)
 }
 
 // schedule makes the tasks of a closure's deletes, by base position. A dependent is deleted before its dependencies, even if

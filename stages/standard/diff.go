@@ -74,19 +74,27 @@ func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, e
 		return d, nil // it was deleted before its dependency's replacement; build recreates it
 	}
 	d.Compared = true
-	if err := df.compare(ctx, &d); err != nil {
-		if stages.IsReported(err) {
-			return d, err
+	say, err := df.compare(ctx, &d)
+	var paths []string
+	if err == nil {
+		if paths, err = compare.ReplaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0); err != nil {
+			err = fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err)
 		}
-		// The comparison only counts if the state does.
+	}
+	if stages.IsReported(err) {
+		return d, err
+	}
+	if err != nil || say != nil {
+		// The comparison, and what is said about it, only count if the state does.
 		if forgotten, waitErr := df.rooms.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
 			return stages.Diffed{Analyzed: a}, waitErr
 		}
-		return d, df.control.FailRegistration(d.Located, stages.CodeFailed, err)
 	}
-	paths, err := compare.ReplaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0)
+	if say != nil {
+		say()
+	}
 	if err != nil {
-		return d, df.control.FailRegistration(d.Located, stages.CodeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
+		return d, df.control.FailRegistration(d.Located, stages.CodeFailed, err)
 	}
 	d.MustReplace = d.Diff.Replaces()
 	d.Reason = explain(&d, paths)
@@ -97,35 +105,35 @@ func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, e
 	return d, df.recheck(ctx, &d)
 }
 
-// compare compares a registration with its recorded state. The first rule of steps.md 3.8 that applies decides. Its errors come
-// from a provider, except those of Bail.
-func (df *differ) compare(ctx context.Context, d *stages.Diffed) error {
+// compare compares a registration with its recorded state. The first rule of steps.md 3.8 that applies decides. say shows a message about the
+// comparison; it is nil if there is none.
+func (df *differ) compare(ctx context.Context, d *stages.Diffed) (say func(), err error) {
 	fired, err := df.triggerFired(d.Located)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if fired {
 		d.Triggered = true
 		d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 		d.Reason = stages.Reason{Kind: stages.ReasonTrigger}
-		return nil
+		return nil, nil
 	}
 	if why, key := df.ordered(d.Located); why.Kind != stages.ReasonNone {
 		d.Reason, d.Diff = why, replaceBecauseOf(key)
-		return nil
+		return nil, nil
 	}
 	changed, err := df.providerChanged(ctx, d.Located)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if changed {
 		d.Diff = replaceBecauseOf("provider")
 		d.Reason = newProviderReason(d.Old.Provider, d.Goal.Provider)
-		return nil
+		return nil, nil
 	}
 	if df.legacyDiff && property.EqualMaps(d.Old.Inputs, d.Inputs) {
 		d.By, d.Diff.Changes = stages.ByEngine, providers.DiffNone
-		return nil
+		return nil, nil
 	}
 	if !d.Goal.Custom {
 		d.By = stages.ByEngine
@@ -134,7 +142,9 @@ func (df *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		if len(d.Goal.IgnoreChanges) > 0 && !d.Remediated {
 			var kept []string
 			news, kept = compare.IgnoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs) // the recorded inputs are still those of the program
-			df.checker.noteKept(d.Located, kept)
+			if len(kept) > 0 {
+				say = func() { df.checker.noteKept(d.Located, kept) }
+			}
 		}
 		if !property.IdenticalMaps(d.Old.Inputs, news) {
 			d.Diff.Changes = providers.DiffSome
@@ -142,14 +152,14 @@ func (df *differ) compare(ctx context.Context, d *stages.Diffed) error {
 				d.Reason = compare.InputsReason(property.Diff(d.Old.Inputs, news, nil).ChangedKeys())
 			}
 		}
-		return nil
+		return say, nil
 	}
 	p, err := df.access.ProviderOf(d.Located)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d.Diff, d.By, err = df.access.AskDiff(ctx, p, d.URN, d.Old, d.Inputs, df.control.DryRun(), d.Goal.IgnoreChanges)
-	return err
+	d.Diff, d.By, say, err = df.access.AskDiff(ctx, p, d.URN, d.Old, d.Inputs, df.control.DryRun(), d.Goal.IgnoreChanges)
+	return say, err
 }
 
 func replaceBecauseOf(key string) providers.DiffResponse {
@@ -160,7 +170,7 @@ func replaceBecauseOf(key string) providers.DiffResponse {
 func (df *differ) triggerFired(l stages.Located) (bool, error) {
 	now, before := l.Goal.ReplacementTrigger, l.Old.ReplacementTrigger
 	if !df.control.DryRun() && now.HasUnknowns() {
-		return false, df.control.FailRegistration(l, stages.CodeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
+		return false, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN)
 	}
 	switch {
 	case now.HasUnknowns() || before.HasUnknowns():

@@ -51,7 +51,7 @@ type draft struct {
 
 func (d *draft) refresher() *refresh.Refresher {
 	return &refresh.Refresher{
-		Control: d.control, Rooms: d.rooms, Targets: d.targets, Reporter: d.executor.Reporter, Recorded: d.recorded,
+		Control: d.control, Rooms: d.rooms, Reporter: d.executor.Reporter, Recorded: d.recorded,
 		Reader: &refresh.Reader{
 			Control: d.control, Rooms: d.rooms, Access: d.access, Reporter: d.executor.Reporter, Views: d.executor.Views,
 			LegacyRefreshDiff: d.settings.Legacy.RefreshDiff,
@@ -69,6 +69,11 @@ func (d *draft) read(ctx context.Context, reads Reads) (refresh.Refreshed, error
 	case ReadInterrupted:
 		return d.refresher().ResolveChanges(ctx)
 	case ReadAll:
+		if len(d.recorded.Resources) > 0 {
+			if err := d.targets.CheckTargets(); err != nil {
+				return refresh.Refreshed{Snapshot: d.recorded}, err
+			}
+		}
 		return d.refresher().Refresh(ctx, selected)
 	case ReadMarked:
 		return d.refresher().Refresh(ctx, func(res *state.Resource) bool {

@@ -174,7 +174,7 @@ func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	}
 	s := &endphase.Phase{
 		Control: r.control, Rooms: r.rooms, Decisions: r.writers.Decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
-		Scheduler: r.scheduler, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Drain: a.Drain,
+		Scheduler: r.scheduler, Reader: r.reader(), Deleting: a.Deleting, Drain: a.Drain,
 	}
 	return s.Run(ctx)
 }
@@ -430,10 +430,13 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 	}
 }
 
-// Stages returns the stages of the run. They may be used once.
-func (r *Run) Stages() Stages {
+// Stages returns the stages of the run. They may be used once. judged is true if stages of the caller see inputs between Check and build. Like the
+// analyzers, they then get only inputs that count.
+func (r *Run) Stages(judged bool) Stages {
 	judge := r.analyst()
-	checks := &checker{control: r.control, rooms: r.rooms, access: r.access, plans: r.plans, autonamer: r.settings.Autonamer}
+	checks := &checker{
+		control: r.control, rooms: r.rooms, access: r.access, plans: r.plans, autonamer: r.settings.Autonamer, judged: judged || len(r.settings.Analyzers) > 0,
+	}
 	compares := &differ{
 		control: r.control, rooms: r.rooms, access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.Legacy.Diff,
 	}
@@ -446,7 +449,7 @@ func (r *Run) Stages() Stages {
 		Check:    checks.stage(),
 		Analyze:  judge.stage(),
 		Diff:     compares.stage(),
-		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets, r.waves).stage(&questioner{prober: r.prober(), differ: compares}),
+		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets, r.waves).stage(&questioner{prober: &closure.Prober{Rooms: r.rooms, Access: r.access}, differ: compares}),
 		Execute:  r.scheduler.Actor(),
 	}
 }
@@ -456,10 +459,6 @@ func (r *Run) analyst() *analyst {
 		control: r.control, rooms: r.rooms, families: r.admission.Families,
 		analyzers: r.settings.Analyzers, limit: r.settings.AnalyzeLimit, directory: r.settings.Directory,
 	}
-}
-
-func (r *Run) prober() *closure.Prober {
-	return &closure.Prober{Rooms: r.rooms, Access: r.access}
 }
 
 func (r *Run) reader() *refresh.Reader {

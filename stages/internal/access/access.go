@@ -164,35 +164,38 @@ type Access struct {
 func (a *Access) CallDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, error) {
-	res, _, err := a.AskDiff(ctx, p, u, old, news, allowUnknowns, ignore)
+	res, _, say, err := a.AskDiff(ctx, p, u, old, news, allowUnknowns, ignore)
+	if say != nil {
+		say()
+	}
 	return res, err
 }
 
-// AskDiff is CallDiff, and also returns the decider.
+// AskDiff is CallDiff, and also returns the decider, and a function that shows the message of a provider that cannot compare yet, nil if there is none.
 func (a *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
-) (providers.DiffResponse, stages.Decider, error) {
-	res, err := p.Diff(ctx, providers.DiffRequest{
+) (res providers.DiffResponse, by stages.Decider, say func(), err error) {
+	res, err = p.Diff(ctx, providers.DiffRequest{
 		URN: u, Name: u.Name(), Type: u.Type(), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
 		NewInputs: news, AllowUnknowns: allowUnknowns, IgnoreChanges: ignore,
 	})
 	var unavailable *providers.DiffUnavailableError
 	if errors.As(err, &unavailable) {
-		a.Control.Diagnose(u, stages.Warning, 0, unavailable.Reason)
-		return providers.DiffResponse{Changes: providers.DiffSome}, stages.ByNotYet, nil
+		say = func() { a.Control.Diagnose(u, stages.Warning, 0, unavailable.Reason) }
+		return providers.DiffResponse{Changes: providers.DiffSome}, stages.ByNotYet, say, nil
 	}
 	if err != nil {
-		return res, stages.ByNobody, err
+		return res, stages.ByNobody, nil, err
 	}
 	switch res.Changes {
 	case providers.DiffNone, providers.DiffSome:
 	case providers.DiffUnknown:
 		engineDiff(&res, old.Inputs, news, ignore)
-		return res, stages.ByEngine, nil
+		return res, stages.ByEngine, nil, nil
 	default:
-		return res, stages.ByNobody, fmt.Errorf("unrecognized diff state for %s: %d", u, res.Changes)
+		return res, stages.ByNobody, nil, fmt.Errorf("unrecognized diff state for %s: %d", u, res.Changes)
 	}
-	return res, stages.ByDiff, nil
+	return res, stages.ByDiff, nil, nil
 }
 
 // engineDiff compares inputs if the provider does not detect changes. Its replace keys stay (steps.md 3.8).

@@ -113,12 +113,16 @@ func TestAStateWhoseProviderIsNotRecordedCannotBeReached(t *testing.T) {
 	require.False(t, r.Access.Control.HasFailed(), "who asks says what that means")
 }
 
-func (r *rig) diff(t *testing.T, answer providers.DiffResponse, err error) (providers.DiffResponse, stages.Decider, error) {
+func (r *rig) diff(t *testing.T, answer providers.DiffResponse, failure error) (providers.DiffResponse, stages.Decider, error) {
 	t.Helper()
-	r.fake.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) { return answer, err }
+	r.fake.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) { return answer, failure }
 	one, two := property.Number(1), property.Number(2)
 	old := &state.Resource{URN: web, Type: thing, Inputs: property.NewMap(map[string]property.Value{"size": one, "zone": one})}
-	return r.Access.AskDiff(t.Context(), r.fake, web, old, property.NewMap(map[string]property.Value{"size": two, "zone": two}), true, []string{"zone"})
+	res, by, say, err := r.Access.AskDiff(t.Context(), r.fake, web, old, property.NewMap(map[string]property.Value{"size": two, "zone": two}), true, []string{"zone"})
+	if say != nil {
+		say()
+	}
+	return res, by, err
 }
 
 func TestTheProvidersAnswerToDiffCounts(t *testing.T) {

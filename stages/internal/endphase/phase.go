@@ -34,7 +34,6 @@ type Phase struct {
 	Plans     *plan.Plans
 	Targets   *targeting.Targets
 	Scheduler *execute.Scheduler
-	Prober    *closure.Prober
 	Reader    *refresh.Reader
 
 	// Deleting is called with all deletes before the first begins; nil calls nothing. Drain runs the deletes to their end.
@@ -63,11 +62,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 		return ph.Reader.RefreshRest(ctx)
 	}
 	all := rooms.Remains(ph.Rooms)
-	chosen, err := ph.selector().selected(ctx, all)
-	if err != nil {
-		return err
-	}
-	steps, left := ph.planDeletes(all, chosen, keeps)
+	steps, left := ph.planDeletes(all, selected(ph.Rooms, all), keeps)
 	if !ph.Plans.FollowAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
@@ -102,10 +97,6 @@ func (ph *Phase) offer(steps map[graph.ID]*stages.Decision) error {
 		ph.Control.Halt()
 	}
 	return ph.Control.Unrecorded(err)
-}
-
-func (ph *Phase) selector() *selector {
-	return &selector{control: ph.Control, rooms: ph.Rooms, access: ph.Access, prober: ph.Prober}
 }
 
 // endTasks makes the tasks of the end phase: first the states that stay, then the deletes, each as soon as those of its dependents

@@ -99,7 +99,7 @@ func isForWantOfDeclaration(op stages.Op) bool {
 
 // retained returns the base states that other base states retain. current returns the present state of a recorded one, nil if it is gone, and made
 // that which this run has made of a recorded name, nil if there is none.
-// States that the operation does not select need not be looked at: what they depend on is not selected either (see selector.selected).
+// States that the operation does not select need not be looked at: what they depend on is not selected either (see selected).
 func retained(
 	all rooms.EndGraph, of func(graph.ID) retention, current func(*state.Resource) *state.Resource, made func(urn.URN) *state.Resource,
 ) map[graph.ID]bool {

@@ -199,6 +199,7 @@ func (r *Reader) each(steps []*stages.Decision, f func(i int, s *stages.Decision
 
 // refreshOne reads one state. If the whole operation is a refresh, it is counted and reported by its result.
 func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refreshing) found {
+	r.Control.AwaitAdmission()
 	if !r.Control.Enter() {
 		return found{}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/stages/internal/step"
-	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -21,7 +20,6 @@ type Refresher struct {
 	Control  *control.Control
 	Rooms    *rooms.Rooms // of the recorded state, not of the run: the refresh returns the base of the run
 	Reader   *Reader
-	Targets  *targeting.Targets
 	Reporter *step.Reporter
 	Recorded *state.Snapshot
 }
@@ -53,9 +51,6 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	unchanged := Refreshed{Snapshot: r.Recorded}
 	if len(r.Rooms.Base.Resources) == 0 {
 		return unchanged, nil
-	}
-	if err := r.Targets.CheckTargets(); err != nil {
-		return unchanged, err
 	}
 	var steps []*stages.Decision
 	for i, res := range r.Rooms.Base.Resources {

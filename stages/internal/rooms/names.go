@@ -187,11 +187,11 @@ func (n *Names) recordedFor(who urn.Subject, aliases []urn.Alias) *state.Resourc
 	return nil
 }
 
-// includes reports whether a recorded state is part of an operation, by the targets and excludes so far.
-func (n *Names) includes(s *state.Resource) bool {
+// includes reports whether a recorded state is part of an operation, by the targets and excludes up to a registration.
+func (n *Names) includes(s *state.Resource, upTo int) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return n.grown.includes(s, 0)
+	return n.grown.includes(s, 0, upTo)
 }
 
 // entry has the changes of the names by one registration.
@@ -204,7 +204,7 @@ type entry struct {
 	leaves    bool            // it leaves its recorded state as it is
 	reread    *state.Resource // the recorded state that is read again
 	led       int             // the registration whose closure deletes its recorded state; 0 if there is none
-	grows     *urn.PatternSet // the set to which it is added
+	leads     bool            // its dependents are part of the operation if it is, or left out if it is
 }
 
 // enter makes the changes of a registration, all at once. It makes none if the URN has become that of a view meanwhile, and returns its owner.
@@ -238,8 +238,8 @@ func (n *Names) enter(e entry) (owner urn.URN, isView bool) {
 	if e.led != 0 {
 		n.led[e.urn] = e.led
 	}
-	if e.grows != nil {
-		e.grows.Add(e.urn)
+	if e.leads {
+		n.grown.added[e.urn] = e.seq
 	}
 	n.leaves = n.leaves || e.leaves
 	return "", false

@@ -193,7 +193,7 @@ func (w *NamesWriter) chooseCourse(l *stages.Located, e *entry) {
 			l.Course = stages.Bypassed
 		}
 	}
-	if w.rooms.RefreshEach && l.Goal != nil && l.Old != nil && w.rooms.IncludesRecorded(l.Old) && w.rooms.isToRead(l.Old) {
+	if w.rooms.RefreshEach && l.Goal != nil && l.Old != nil && w.rooms.IncludesRecorded(l.Old, l.Seq) && w.rooms.isToRead(l.Old) {
 		l.Origin = stages.ToReread
 		e.reread = l.Old
 	}
@@ -222,10 +222,8 @@ func (w *NamesWriter) include(l *stages.Located, e *entry) {
 	}
 	goesAlong := w.goesWithDependency(l, e)
 	wanted := l.NewState(stages.Checked{})
-	included := w.names.grown.includes(wanted, 0)
-	if !goesAlong && (l.Old == nil || !l.Old.External) {
-		e.grows = w.names.grown.setFor(included)
-	}
+	included := w.names.grown.includes(wanted, 0, l.Seq)
+	e.leads = !goesAlong && (l.Old == nil || !l.Old.External) && w.names.grown.leads(included)
 	if included || goesAlong { // a deleted resource is created again as the program declares it (decision 0167)
 		return
 	}

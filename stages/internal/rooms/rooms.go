@@ -154,10 +154,10 @@ func (rooms *Rooms) IsDeletedOnceDecided(ctx context.Context, l stages.Located) 
 	return rooms.IsDeletedBefore(l), nil
 }
 
-// IncludesRecorded reports whether a recorded state is part of the operation. Unlike the check of a registration, it adds no target
-// or exclude.
-func (rooms *Rooms) IncludesRecorded(s *state.Resource) bool {
-	return rooms.Names.includes(s)
+// IncludesRecorded reports whether a recorded state is part of the operation, by the targets and excludes up to the registration that is decided:
+// later ones may have been looked up already. Unlike the check of a registration, it adds no target or exclude.
+func (rooms *Rooms) IncludesRecorded(s *state.Resource, upTo int) bool {
+	return rooms.Names.includes(s, upTo)
 }
 
 // isToRead reports whether a refresh of what is part of the operation reads a recorded state.
@@ -171,9 +171,9 @@ func (rooms *Rooms) isToRead(s *state.Resource) bool {
 func (rooms *Rooms) Refreshable() func(*state.Resource) bool {
 	grown := newSelection(rooms.Targeting)
 	return func(s *state.Resource) bool {
-		included := grown.includes(s, graph.Provider)
-		if set := grown.setFor(included); set != nil {
-			set.Add(s.URN)
+		included := grown.includes(s, graph.Provider, 0)
+		if grown.leads(included) {
+			grown.added[s.URN] = 0
 		}
 		return included && rooms.isToRead(s)
 	}

@@ -12,42 +12,41 @@ import (
 // dependents.
 type selection struct {
 	asked stages.Targeting
-	// targets and excludes are those that were asked for, and the dependents that were added.
-	targets, excludes *urn.PatternSet
+	// added are the resources that their dependents follow, each with the number of the registration by which it was added.
+	added map[urn.URN]int
 }
 
 func newSelection(asked stages.Targeting) selection {
-	return selection{asked: asked, targets: asked.Targets.Clone(), excludes: asked.Excludes.Clone()}
+	return selection{asked: asked, added: map[urn.URN]int{}}
 }
 
-// includes reports whether a resource is part of the operation. References of the kinds in without do not make it a dependent.
-func (s selection) includes(r *state.Resource, without graph.Kind) bool {
+// includes reports whether a resource is part of the operation, by what was added up to a registration. References of the kinds in without do not
+// make it a dependent.
+func (s selection) includes(r *state.Resource, without graph.Kind, upTo int) bool {
 	switch {
 	case s.asked.Targets.IsConstrained():
-		return s.asked.Targets.Matches(r.URN) || s.asked.TargetDependents && refersTo(r, s.targets, without)
+		return s.asked.Targets.Matches(r.URN) || s.asked.TargetDependents && s.follows(r, s.asked.Targets, without, upTo)
 	case s.asked.Excludes.IsConstrained():
-		return !s.asked.Excludes.Matches(r.URN) && !(s.asked.ExcludeDependents && refersTo(r, s.excludes, without))
+		return !s.asked.Excludes.Matches(r.URN) && !(s.asked.ExcludeDependents && s.follows(r, s.asked.Excludes, without, upTo))
 	}
 	return true
 }
 
-// setFor returns the set to which a resource is added that was judged, so that its dependents follow it; nil if nothing follows.
-func (s selection) setFor(included bool) *urn.PatternSet {
-	switch {
-	case s.asked.Targets.IsConstrained() && included:
-		return s.targets
-	case s.asked.Excludes.IsConstrained() && !included:
-		return s.excludes
-	}
-	return nil
-}
-
-// refersTo reports whether a state refers to a member of the set by a reference of another kind than those in without.
-func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
-	for ref := range s.References() {
-		if ref.Kind&without == 0 && set.Matches(ref.URN) {
+// follows reports whether a resource refers to a member of a set, or to a resource that was added, by a reference of another kind than those in without.
+func (s selection) follows(r *state.Resource, set *urn.PatternSet, without graph.Kind, upTo int) bool {
+	for ref := range r.References() {
+		if ref.Kind&without != 0 {
+			continue
+		}
+		if by, was := s.added[ref.URN]; was && by <= upTo || set.Matches(ref.URN) {
 			return true
 		}
 	}
 	return false
+}
+
+// leads reports whether the dependents of a resource that was judged follow it.
+func (s selection) leads(included bool) bool {
+	return s.asked.TargetDependents && s.asked.Targets.IsConstrained() && included ||
+		s.asked.ExcludeDependents && s.asked.Excludes.IsConstrained() && !included
 }

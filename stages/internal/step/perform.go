@@ -190,7 +190,13 @@ func (pf *performer) applyDelete(s *InProgress) applied {
 // skipsCall reports whether a state is removed without a call of a provider (steps.md 5.4 item 4).
 func (pf *performer) skipsCall(d *stages.Decision) bool {
 	with := d.Old.DeletedWith
-	return d.Old.External || d.Retains() || with != "" && (pf.rooms.Decisions.Has(with, rooms.Deleted) || pf.rooms.Decisions.Has(pf.rooms.Names.NewNameOf(with), rooms.Deleted))
+	return d.Old.External || d.Retains() || with != "" && pf.isDeleted(with)
+}
+
+// isDeleted reports whether a resource is deleted, now or later. What a closure deletes counts as replaced once it has been registered again.
+func (pf *performer) isDeleted(u urn.URN) bool {
+	o := pf.rooms.Decisions
+	return o.Has(u, rooms.Deleted) || o.Has(pf.rooms.Names.NewNameOf(u), rooms.Deleted) || o.IsDeletedByClosure(pf.rooms.Base.Olds[u])
 }
 
 // applyRead is steps.md 4.1.
