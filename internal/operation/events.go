@@ -28,12 +28,13 @@ func (e *events) emit(ev stages.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch ev.(type) {
-	case stages.Summary: // what is held back comes before it
+	case stages.Summary, stages.Ended: // what is held back comes before them
 		e.deliverAll(e.streams.end())
-	case stages.Ended:
-		defer func() { e.observe = nil }()
 	}
 	e.deliver(ev)
+	if _, last := ev.(stages.Ended); last {
+		e.observe = nil
+	}
 }
 
 // emitPiece emits a message if it is only a piece of a text.

@@ -71,12 +71,14 @@ func TestTheConfigurationOfADebuggerHasNoSecrets(t *testing.T) {
 	require.NotNil(t, (*got)[1].(stages.Diagnostic).Debugger) // it distinguishes the event
 }
 
-func TestWhatIsHeldBackComesBeforeTheLastEvent(t *testing.T) {
-	e, got := watchedEvents("hunter2")
-	e.emit(piece(1, "hun"))
-	require.Empty(t, *got)
-	e.emit(stages.Ended{})
-	require.Equal(t, []stages.Event{piece(1, "hun"), stages.Ended{}}, *got)
+func TestWhatIsHeldBackComesBeforeTheLastEvents(t *testing.T) {
+	for _, last := range []stages.Event{stages.Summary{}, stages.Ended{}} {
+		e, got := watchedEvents("hunter2")
+		e.emit(piece(1, "hun"))
+		require.Empty(t, *got)
+		e.emit(last)
+		require.Equal(t, []stages.Event{piece(1, "hun"), last}, *got)
+	}
 }
 
 func TestFewTextsHoldSomethingBack(t *testing.T) {

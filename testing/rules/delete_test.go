@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -325,4 +326,22 @@ func TestUnhealthyReadIsRecordedAndFails(t *testing.T) {
 	}), "x is unhealthy")
 	require.Equal(t, "x", id, "the program learns what was read")
 	require.Equal(t, []string{"create a"}, r.changed())
+}
+
+// What goes with a resource is not deleted by a call, also if the program has declared that resource again by then.
+func TestWhatIsDeletedWithAResourceThatIsMadeAgainIsNotDeleted(t *testing.T) {
+	for _, workers := range []int{1, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newKitWith(t, slow())
+			k.up(program(func(s *script) {
+				s.thing("follower", nil, deletedWith(s.thing("leader", nil, from("immutableOf", s.thing("a", in{"dbr": 1})))))
+			}))
+			k.options.Parallel = workers
+			r := k.try(sluice.Update, apart(
+				func(s *script) { s.thing("other", nil) }, func(s *script) { s.thing("a", in{"dbr": 2}) }, func(s *script) { s.thing("leader", nil) },
+			))
+			require.NoError(t, r.err)
+			require.NotContains(t, r.did(), "delete follower", "with %d workers", workers)
+		})
+	}
 }

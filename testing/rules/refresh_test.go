@@ -355,3 +355,33 @@ func TestAnUnhealthyObjectKeepsItsID(t *testing.T) {
 	k.try(sluice.Update, program(func(s *script) { s.thing("new", in{"x": 1}, imports("imported")) }))
 	require.Equal(t, "imported", k.recorded("new").ID)
 }
+
+// What asks to be read before an update has nothing to do with the targets of the update, which may name what is new.
+func TestATargetMayBeNewAlthoughSomethingIsReadFirst(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(nil)))
+	k.change("a", func(r *state.Resource) { r.RefreshBeforeUpdate = true })
+	k.options.Targeting.Targets = set(t, string(urnOf("new")))
+	r := k.up(program(func(s *script) { s.thing("a", nil); s.thing("new", nil) }))
+	require.Equal(t, []string{"create new"}, r.changed())
+}
+
+func TestAPausedRefreshReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		k.up(program(one(nil)))
+		began := time.Now()
+		k.options.Interrupts = &sluice.Interrupts{}
+		k.options.Interrupts.Pause()
+		time.AfterFunc(time.Minute, k.options.Interrupts.Resume)
+		k.fake = func(f *providertest.Fake) {
+			f.OnRead = func(ctx context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+				require.Equal(t, time.Minute, time.Since(began))
+				return f.Base.Read(ctx, r)
+			}
+		}
+		r := k.try(sluice.Refresh, nil)
+		require.NoError(t, r.err)
+		require.Len(t, asked[providers.ReadRequest](r, "a"), 1)
+	})
+}

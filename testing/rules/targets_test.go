@@ -1,9 +1,15 @@
 package rules
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
@@ -459,7 +465,7 @@ func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
 	require.Equal(t, map[string]int{"default": 1, "d": 1, "t": 1, "x": 1, "y": 1}, shown)
 }
 
-func TestDependentsAreProbedWithTheConfigurationOfTheProgram(t *testing.T) {
+func TestDependentsAreDeletedWithTheConfigurationOfTheProgram(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) {
 		_, ref := s.provider("p", in{"region": "1"})
@@ -469,4 +475,58 @@ func TestDependentsAreProbedWithTheConfigurationOfTheProgram(t *testing.T) {
 	r := k.try(sluice.Update, program(func(s *script) { s.provider("p", in{"region": "2"}) }))
 	require.NoError(t, r.err)
 	require.Equal(t, values(in{"region": "2"}), askedOnce[providers.ConfigureRequest](r, "p").Inputs)
+}
+
+// Nothing depends on the answers: a targeted destroy deletes all that depends on its targets.
+func TestATargetedDestroyComparesNothing(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", nil))) }))
+	k.fake = func(f *providertest.Fake) {
+		f.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) {
+			return providers.DiffResponse{}, errors.New("cannot compare")
+		}
+	}
+	k.options.Targeting.Targets = set(t, string(urnOf("a")), string(urnOf("b")))
+	r := k.destroy()
+	require.Equal(t, []string{"delete b", "delete a"}, r.changed())
+}
+
+// The replacement of a provider would delete what uses it. Whether that is part of the destroy depends on the registrations before the provider's, not
+// on those that have come while it was decided.
+func TestTargetsDoNotGrowWhileSomethingIsDecided(t *testing.T) {
+	var ends []string
+	for _, slow := range []time.Duration{0, 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newKit(t)
+			declare := func(region int) source.Func {
+				return func(ctx context.Context, m stages.Monitor) error {
+					var asked script
+					var ref string
+					var asking conc.WaitGroup
+					asking.Go(func() {
+						asked = script{ctx: ctx, m: m}
+						_, ref = asked.provider("prov", in{"dbrRegion": region})
+					})
+					time.Sleep(time.Second)
+					s := &script{ctx: ctx, m: m}
+					between := s.thing("between", nil, dependsOn(s.thing("target", nil)))
+					asking.Wait()
+					s.thing("user", nil, via(ref), dependsOn(between))
+					return errors.Join(asked.err, s.err)
+				}
+			}
+			k.up(declare(1))
+			k.fake = func(f *providertest.Fake) {
+				f.OnDiffConfig = func(ctx context.Context, r providers.DiffRequest) (providers.DiffResponse, error) {
+					time.Sleep(slow)
+					return f.Base.DiffConfig(ctx, r)
+				}
+			}
+			k.options.RunProgram = true
+			k.options.Targeting.Targets, k.options.Targeting.TargetDependents = set(t, string(urnOf("target"))), true
+			r := k.try(sluice.Destroy, declare(2))
+			ends = append(ends, fmt.Sprint(r.err, r.changed()))
+		})
+	}
+	require.Equal(t, ends[0], ends[1])
 }
