@@ -90,6 +90,10 @@ func (s *superseded) add(id graph.ID) {
 		return
 	}
 	res := s.history.rooms.Base.Resources[id]
+	if by := s.history.rooms.Decisions.DeletionsOf(res); len(by) > 0 { // by the closure of an earlier registration
+		s.root.After = append(s.root.After, by...)
+		return
+	}
 	d := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete || s.history.rooms.IsTakenOver(res),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -144,4 +146,29 @@ func TestWhatIsDeletedFirstStaysIfTheOldObjectOfADependentDoes(t *testing.T) {
 		s.thing("a", in{"dbr": 2})
 	}))
 	require.Equal(t, []string{"delete b", "delete a", "create a"}, r.changed())
+}
+
+// Two replacements that delete first both find the old copy of a dependent, which is deleted once.
+func TestAnOldCopyBelowTwoReplacementsIsDeletedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKitWith(t, slow())
+		k.up(program(func(s *script) {
+			a := s.thing("a", in{"dbr": 1}, dependsOn(s.thing("root", nil)))
+			s.thing("b", in{"dbr": 1}, dependsOn(a))
+			s.thing("c", nil, dependsOn(a))
+			s.thing("old c", nil, dependsOn(s.thing("old b", nil, dependsOn(a))))
+		}))
+		for _, name := range []string{"c", "b"} { // each state on the way is valid
+			k.change("old "+name, func(r *state.Resource) {
+				r.URN, r.Delete = urnOf(name), true
+				if name == "c" {
+					r.Dependencies = []urn.URN{urnOf("b")}
+				}
+			})
+		}
+		r := k.up(apart(func(s *script) { s.thing("a", in{"dbr": 2}) }, func(s *script) { s.thing("b", in{"dbr": 2}) }))
+		deleted := slices.DeleteFunc(r.changed(), func(s string) bool { return !strings.HasPrefix(s, "delete ") })
+		require.Len(t, deleted, 6, "%s", deleted)
+		require.ElementsMatch(t, []string{"a", "b"}, k.names())
+	})
 }
