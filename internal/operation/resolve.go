@@ -331,10 +331,21 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 				Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
 			})
 		}); p != nil {
-			err = fmt.Errorf("the program: %w", panicked(p))
+			return fmt.Errorf("the program: %w", panicked(p))
 		}
-		return err
+		return usable(err)
 	}, func(err error) { s.programEnded(ctx, caller, err) })
+}
+
+// usable returns the error of a program, or the panic of a method of it. A nil pointer in place of no error is such an error.
+func usable(err error) error {
+	if err == nil {
+		return nil
+	}
+	if p := panics.Try(func() { _, _ = err.Error(), errors.Is(err, source.ErrReported) }); p != nil {
+		return fmt.Errorf("the program has returned a %T that cannot be used: %w", err, panicked(p))
+	}
+	return err
 }
 
 // programEnded informs the run of the end of the program.

@@ -136,3 +136,16 @@ func TestAPreviewListsAnErrorThatTheProgramReturnsOnce(t *testing.T) {
 	require.Len(t, failed.Err.Errors, 1)
 	require.ErrorContains(t, r.err, `could not find parent resource `+string(urnOf("nobody"))+` of test:index:Thing "a"`)
 }
+
+// nilPointer is an error whose nil pointer is not nil as an error, which is easily returned by mistake.
+type nilPointer struct{ text string }
+
+func (e *nilPointer) Error() string { return e.text }
+
+func TestAnErrorOfTheProgramThatPanicsIsToldAsOne(t *testing.T) {
+	for name, mistake := range map[string]error{"Error": (*nilPointer)(nil), "Unwrap": (*sluice.FailedError)(nil)} {
+		k := newKit(t)
+		r := k.try(sluice.Update, func(context.Context, stages.Monitor) error { return mistake })
+		require.ErrorContains(t, r.err, fmt.Sprintf("the program has returned a %T that cannot be used: panic: runtime error: invalid memory address", mistake), name)
+	}
+}
