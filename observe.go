@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/sourcegraph/conc"
-	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -25,7 +24,7 @@ type BufferedObserver struct {
 	room    *await.Slots
 	events  *await.Mailbox[stages.Event] // room bounds it
 	worker  conc.WaitGroup
-	failure *await.Promise[struct{}] // fails when the observer has panicked
+	failure *await.Promise[struct{}] // fails when the observer has panicked, or has not returned
 }
 
 // NewBufferedObserver returns an observer that calls observe. size is the number of events that may wait, at least one. Close must
@@ -34,24 +33,36 @@ func NewBufferedObserver(size int, observe func(stages.Event)) *BufferedObserver
 	b := &BufferedObserver{
 		room: await.NewSlots(max(size, 1)), events: await.NewMailbox[stages.Event](), failure: await.NewPromise[struct{}](),
 	}
-	b.worker.Go(func() {
-		for {
-			e, ok := b.events.Take(context.Background())
-			if !ok {
-				return
-			}
-			if !b.failure.Decided() {
-				if p := panics.Try(func() { observe(e) }); p != nil {
-					b.failure.Fail(&pipeline.PanicError{Value: p.Value, Stack: p.Stack})
-				}
-			}
-			b.room.Release()
-		}
-	})
+	b.worker.Go(func() { b.pass(observe) })
 	return b
 }
 
-// Observe is for [Options.Observe]. If the observer has panicked, it panics, too, which stops the operation. After Close events are dropped.
+// pass passes events to the observer until there are no more. If the observer leaves the goroutine, another one takes the rest.
+func (b *BufferedObserver) pass(observe func(stages.Event)) {
+	ended := false
+	defer func() {
+		if !ended {
+			b.worker.Go(func() { b.pass(observe) })
+		}
+	}()
+	for e, ok := b.events.Take(context.Background()); ok; e, ok = b.events.Take(context.Background()) {
+		pipeline.Attempt(func() error {
+			if !b.failure.Decided() {
+				observe(e)
+			}
+			return nil
+		}, func(err error) {
+			if err != nil {
+				b.failure.Fail(err)
+			}
+			b.room.Release()
+		})
+	}
+	ended = true
+}
+
+// Observe is for [Options.Observe]. If the observer has panicked or has not returned, it panics, which stops the operation. After Close events are
+// dropped.
 func (b *BufferedObserver) Observe(e stages.Event) {
 	_ = b.room.Acquire(context.Background()) // which does not end
 	if b.failure.Decided() {
@@ -63,7 +74,7 @@ func (b *BufferedObserver) Observe(e stages.Event) {
 	}
 }
 
-// Close waits until the observer has had all events. It returns an error if the observer has panicked. It may be called more than once.
+// Close waits until the observer has had all events. It returns an error if the observer has panicked or has not returned. It may be called more than once.
 func (b *BufferedObserver) Close() error {
 	b.events.Close()
 	b.worker.Wait()

@@ -2,11 +2,13 @@ package sluice_test
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
@@ -61,4 +63,19 @@ func TestABufferedObserverThatPanicsStopsTheOperation(t *testing.T) {
 	require.ErrorContains(t, failed.Err, "the observer of events: panic: boom\n")
 	require.NotContains(t, err.Error(), "goroutine")
 	require.EqualError(t, b.Close(), "panic: boom")
+}
+
+// An observer that fails a test leaves its goroutine.
+func TestABufferedObserverThatDoesNotReturnIsNotWaitedFor(t *testing.T) {
+	seen := 0
+	b := sluice.NewBufferedObserver(2, func(stages.Event) { seen++; runtime.Goexit() })
+	refused := 0
+	for range 10 {
+		if panics.Try(func() { b.Observe(stages.Ended{}) }) != nil {
+			refused++
+		}
+	}
+	require.ErrorContains(t, b.Close(), "the function called runtime.Goexit")
+	require.Equal(t, 1, seen)
+	require.NotZero(t, refused)
 }

@@ -288,8 +288,9 @@ func (o Options) validate(k kind) error {
 
 // checkNames refuses names with which a URN would have another meaning.
 func (o Options) checkNames(add func(error)) {
-	root := urn.RootStack(o.Stack, o.Project)
-	for _, n := range []struct{ option, given, read string }{{"Stack", o.Stack, root.Stack()}, {"Project", o.Project, root.Project()}} {
+	for _, n := range []struct{ option, given, read string }{
+		{"Stack", o.Stack, urn.RootStack(o.Stack, "project").Stack()}, {"Project", o.Project, urn.RootStack("stack", o.Project).Project()},
+	} {
 		switch {
 		case n.given == "":
 			add(fmt.Errorf("Options.%s is empty; it is a part of the name of every resource", n.option))

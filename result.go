@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-multierror"
 
@@ -112,7 +113,7 @@ func (e *FailedError) Error() string {
 	if e.Canceled && e.Err == nil {
 		return text
 	}
-	return fmt.Sprintf("%s: %v", text, e.Err)
+	return fmt.Sprintf("%s: %s", text, strings.TrimRight(fmt.Sprint(e.Err), "\n"))
 }
 
 // Unwrap returns the failures and the cause.

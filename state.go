@@ -108,6 +108,9 @@ func DestroyWaves(s *state.Snapshot) ([][]*state.Resource, error) {
 // MoveResources works out a move of entries of source to dest, which is nil for a stack that was never deployed. Both
 // must have been loaded with [backend.Stack.Load]. [backend.Stack.SaveMove] carries it out.
 func MoveResources(ctx context.Context, source, dest *state.Snapshot, resources []*state.Resource, o state.MoveOptions) (*state.Movement, error) {
+	if source == nil {
+		return nil, errors.New("the stack from which resources are to be moved was never deployed")
+	}
 	if dest == nil {
 		dest = &state.Snapshot{Manifest: state.Manifest{
 			Time: time.Now().UTC(), Version: ManifestVersion, Magic: state.Magic(ManifestVersion),
@@ -121,6 +124,9 @@ func MoveResources(ctx context.Context, source, dest *state.Snapshot, resources 
 //
 // [steps.md 12.1]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#121-the-file
 func EncodePlan(ctx context.Context, p *state.Plan, m secrets.Manager, showSecrets bool) ([]byte, error) {
+	if p == nil {
+		return nil, errors.New("there is no plan to encode; an operation makes one if Options.MakePlan is set and it succeeds")
+	}
 	o := state.EncoderOptions{Plaintext: showSecrets}
 	if m != nil {
 		o.Encrypter, o.Crypter = m.Encrypter(), m.Provider().Identity()

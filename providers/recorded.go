@@ -73,6 +73,9 @@ func NewRecordedAnswers(o RecordedOptions, encoded []byte) (*RecordedAnswers, er
 		options: o, before: map[urn.URN]recordedAnswer{}, now: map[urn.URN]recordedAnswer{}, changed: map[urn.URN]bool{},
 		reused: map[urn.URN]time.Time{}, wrong: map[string]bool{},
 	}
+	if o.Applies == nil || o.Identify == nil {
+		return r, errors.New("RecordedOptions need Applies and Identify")
+	}
 	if len(encoded) == 0 {
 		return r, nil
 	}

@@ -22,6 +22,9 @@ const atOnce = 512
 //
 // The sequence is iterated over once in each run, in one goroutine.
 func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
+	if seq == nil {
+		return nil // which an operation refuses
+	}
 	return func(ctx context.Context, m stages.Monitor) error {
 		info := m.Info()
 		r := &requests{monitor: m, root: urn.RootStack(info.Stack, info.Project), made: map[urn.URN]*await.Promise[struct{}]{}}

@@ -130,7 +130,7 @@ func (an *analyst) remediate(ctx context.Context, a stages.Analyzed, report func
 }
 
 // askAll calls ask for all analyzers at once, or for as many as the run allows, and returns their answers in the analyzers' order.
-// Its error joins the errors of the analyzers that could not answer, in that order too.
+// Its error joins the errors of the analyzers that could not answer, in that order too. One that panics or does not return could not answer.
 func (an *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([]stages.Findings, error) {
 	found := make([]stages.Findings, len(an.analyzers))
 	errs := make([]error, len(an.analyzers))
@@ -140,10 +140,14 @@ func (an *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([
 	}
 	for i, pack := range an.analyzers {
 		p.Go(func() {
-			var err error
-			if found[i], err = ask(pack); err != nil {
-				errs[i] = fmt.Errorf("%s: %w", pack.Info().Name, err)
-			}
+			pipeline.Attempt(func() (err error) {
+				found[i], err = ask(pack)
+				return err
+			}, func(err error) {
+				if err != nil {
+					errs[i] = fmt.Errorf("%s: %w", pack.Info().Name, err)
+				}
+			})
 		})
 	}
 	p.Wait()

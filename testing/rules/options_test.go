@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -54,6 +56,47 @@ func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
 		require.Nil(t, k.state.Snapshot())
 		require.Empty(t, k.cloud.Calls())
 	}
+}
+
+func TestAWrongNameIsToldAlone(t *testing.T) {
+	o := newKit(t).options
+	o.Stack = "a::b"
+	_, err := sluice.Destroy(t.Context(), o)
+	require.ErrorContains(t, err, "Options.Stack must not be")
+	require.NotContains(t, err.Error(), "Options.Project")
+}
+
+func TestWhatIsMissingIsRefused(t *testing.T) {
+	k := newKit(t)
+	_, err := sluice.EncodePlan(t.Context(), k.up(program(one(nil))).Plan, nil, true)
+	require.ErrorContains(t, err, "there is no plan to encode; an operation makes one if Options.MakePlan is set")
+	_, err = sluice.MoveResources(t.Context(), nil, nil, nil, state.MoveOptions{})
+	require.ErrorContains(t, err, "was never deployed")
+	k.options.Program = source.Requests(nil)
+	_, err = sluice.Update(t.Context(), k.options)
+	require.ErrorContains(t, err, "Options.Program is a nil source.Func")
+	_, err = providers.NewRecordedAnswers(providers.RecordedOptions{}, nil)
+	require.EqualError(t, err, "RecordedOptions need Applies and Identify")
+}
+
+// What the program is told once the run is over explains nothing.
+func TestThePanicOfAnObserverIsTheOnlyFailure(t *testing.T) {
+	o := withProgram(newKit(t), func(s *script) {
+		s.err = together(3, func(i int) error {
+			other := &script{ctx: s.ctx, m: s.m}
+			other.thing(fmt.Sprint("a", i), nil)
+			return other.err
+		})
+	})
+	o.Observe = func(e stages.Event) {
+		if _, begun := e.(stages.StepStarted); begun {
+			panic("boom")
+		}
+	}
+	_, err := sluice.Update(t.Context(), o)
+	require.ErrorContains(t, err, "the observer of events: panic: boom")
+	require.NotContains(t, err.Error(), "shut down")
+	require.False(t, strings.HasSuffix(err.Error(), "\n"), "%q", err)
 }
 
 func TestAllFaultsOfOptionsAreToldAtOnce(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -619,5 +620,18 @@ func TestWhatPoliciesDoDoesNotDependOnTiming(t *testing.T) {
 		for _, workers := range []int{1, 2, 64} {
 			require.Equal(t, want, outcome(seed+2, workers))
 		}
+	}
+}
+
+// An analyzer that leaves its goroutine, as a failed assertion of a test does, has not agreed.
+func TestAnAnalyzerThatDoesNotReturnRefuses(t *testing.T) {
+	for name, leave := range map[string]func(){"policies: the function called runtime.Goexit": runtime.Goexit, "policies: panic: no": func() { panic("no") }} {
+		k := newKit(t)
+		k.policies(analyzer{
+			policies: []stages.PolicyInfo{{Name: "any", Level: stages.Mandatory, Type: stages.ResourcePolicy}},
+			analyze:  func(stages.Analysis) []stages.Violation { leave(); return nil },
+		})
+		r := k.fails(program(one(nil)), name)
+		require.Empty(t, r.changed())
 	}
 }
