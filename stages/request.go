@@ -170,7 +170,7 @@ type RegisterRequest struct {
 	ReplacementTrigger      property.Value
 	Transforms              []Transform
 	StateMigrations         []migration.Function
-	Hooks                   map[string][]string // hook type -> names
+	Hooks                   map[string][]string // type, such as [HookBeforeCreate] -> names of registered hooks
 	EnvVarMappings          map[string]string
 	SupportsResultReporting bool
 	SourcePosition          string // already in the form that states hold (protocol.md 4.13)
@@ -382,6 +382,19 @@ type InvokeTransformInput struct {
 	PluginDownloadURL string
 	PluginChecksums   map[string][]byte
 }
+
+// The types of hooks: the keys of [RegisterRequest].Hooks and of what states record ([state.md 1.6]).
+//
+// [state.md 1.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#16-resource
+const (
+	HookBeforeCreate = "BeforeCreate"
+	HookAfterCreate  = "AfterCreate"
+	HookBeforeUpdate = "BeforeUpdate"
+	HookAfterUpdate  = "AfterUpdate"
+	HookBeforeDelete = "BeforeDelete"
+	HookAfterDelete  = "AfterDelete"
+	HookOnError      = "OnError" // an [ErrorHook]
+)
 
 // Hook is a callback of the program around an operation on a resource ([steps.md 9.6]).
 //

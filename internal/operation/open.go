@@ -149,7 +149,7 @@ func (o *opened) refuseHooks() error {
 	}
 	var refused []error
 	for _, r := range o.base.Resources {
-		if names := slices.Concat(r.ResourceHooks["BeforeDelete"], r.ResourceHooks["AfterDelete"]); len(names) > 0 {
+		if names := slices.Concat(r.ResourceHooks[stages.HookBeforeDelete], r.ResourceHooks[stages.HookAfterDelete]); len(names) > 0 {
 			refused = append(refused, fmt.Errorf("%s: Resource has delete hooks registered, but the program is not running. Hooks: %s",
 				r.URN, strings.Join(names, ", ")))
 		}

@@ -230,10 +230,10 @@ func encodeHookNames(hooks map[string][]string) *pulumirpc.RegisterResourceReque
 		return nil
 	}
 	return &pulumirpc.RegisterResourceRequest_ResourceHooksBinding{
-		BeforeCreate: hooks[beforeCreate], AfterCreate: hooks[afterCreate],
-		BeforeUpdate: hooks[beforeUpdate], AfterUpdate: hooks[afterUpdate],
-		BeforeDelete: hooks[beforeDelete], AfterDelete: hooks[afterDelete],
-		OnError: hooks[onError],
+		BeforeCreate: hooks[stages.HookBeforeCreate], AfterCreate: hooks[stages.HookAfterCreate],
+		BeforeUpdate: hooks[stages.HookBeforeUpdate], AfterUpdate: hooks[stages.HookAfterUpdate],
+		BeforeDelete: hooks[stages.HookBeforeDelete], AfterDelete: hooks[stages.HookAfterDelete],
+		OnError: hooks[stages.HookOnError],
 	}
 }
 

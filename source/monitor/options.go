@@ -47,17 +47,6 @@ func decodeAlias(a *pulumirpc.Alias) (urn.Alias, error) {
 	}, nil
 }
 
-// The types of hooks, as the keys of stages.RegisterRequest.Hooks and of the state's resourceHooks (steps.md 9.6).
-const (
-	beforeCreate = "BeforeCreate"
-	afterCreate  = "AfterCreate"
-	beforeUpdate = "BeforeUpdate"
-	afterUpdate  = "AfterUpdate"
-	beforeDelete = "BeforeDelete"
-	afterDelete  = "AfterDelete"
-	onError      = "OnError"
-)
-
 func decodeHookNames(b *pulumirpc.RegisterResourceRequest_ResourceHooksBinding) map[string][]string {
 	var hooks map[string][]string
 	add := func(kind string, names []string) {
@@ -69,13 +58,13 @@ func decodeHookNames(b *pulumirpc.RegisterResourceRequest_ResourceHooksBinding) 
 		}
 		hooks[kind] = names
 	}
-	add(beforeCreate, b.GetBeforeCreate())
-	add(afterCreate, b.GetAfterCreate())
-	add(beforeUpdate, b.GetBeforeUpdate())
-	add(afterUpdate, b.GetAfterUpdate())
-	add(beforeDelete, b.GetBeforeDelete())
-	add(afterDelete, b.GetAfterDelete())
-	add(onError, b.GetOnError())
+	add(stages.HookBeforeCreate, b.GetBeforeCreate())
+	add(stages.HookAfterCreate, b.GetAfterCreate())
+	add(stages.HookBeforeUpdate, b.GetBeforeUpdate())
+	add(stages.HookAfterUpdate, b.GetAfterUpdate())
+	add(stages.HookBeforeDelete, b.GetBeforeDelete())
+	add(stages.HookAfterDelete, b.GetAfterDelete())
+	add(stages.HookOnError, b.GetOnError())
 	return hooks
 }
 

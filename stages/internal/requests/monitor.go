@@ -257,11 +257,17 @@ func (m *monitor) RegisterPackage(_ context.Context, p stages.Package) (string, 
 
 // RegisterHook registers a lifecycle hook under its name.
 func (m *monitor) RegisterHook(_ context.Context, h stages.Hook) error {
+	if h.Run == nil {
+		return fmt.Errorf("the hook %q has no function", h.Name)
+	}
 	return m.admission.hooks.Add(h.Name, &h, nil)
 }
 
 // RegisterErrorHook registers an error hook under its name. Names are unique across both kinds.
 func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error {
+	if h.Run == nil {
+		return fmt.Errorf("the error hook %q has no function", h.Name)
+	}
 	return m.admission.hooks.Add(h.Name, nil, &h)
 }
 

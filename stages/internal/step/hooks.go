@@ -14,17 +14,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// The types of hooks, as states name them (state.md 1.6).
-const (
-	beforeCreate = "BeforeCreate"
-	afterCreate  = "AfterCreate"
-	beforeUpdate = "BeforeUpdate"
-	afterUpdate  = "AfterUpdate"
-	beforeDelete = "BeforeDelete"
-	afterDelete  = "AfterDelete"
-	onError      = "OnError"
-)
-
 // maxRetries is the number of failures after which no error hook is asked for another try (steps.md 9.6).
 const maxRetries = 100
 
@@ -59,7 +48,7 @@ func (c *caller) runHooks(kind string, of *state.Resource, in stages.HookInput) 
 
 func hookError(kind, name string, err error) error {
 	switch kind {
-	case afterCreate, afterUpdate, afterDelete:
+	case stages.HookAfterCreate, stages.HookAfterUpdate, stages.HookAfterDelete:
 		return fmt.Errorf("after hook %q failed: %w", name, err)
 	}
 	return fmt.Errorf("before hook %q failed: %w", name, err)
@@ -80,7 +69,7 @@ func (c *caller) runAfterHooks(kind string, s *InProgress, of *state.Resource, i
 // because the user waits for its end. There is none after an uncertain outcome either, nor if a create has made an object that is not
 // healthy: a create could make a second object (state.md 9.4 R-6). The next operation updates the object.
 func (c *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
-	names := of.ResourceHooks[onError]
+	names := of.ResourceHooks[stages.HookOnError]
 	in.FailedOperation = operation
 	for {
 		err := f()
@@ -183,11 +172,11 @@ func (c *caller) callDelete(p providers.Provider, s *InProgress, req providers.D
 func (c *caller) before(s *stages.Decision) error {
 	switch s.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:
-		return c.runHooks(beforeCreate, s.New, hookInput(s, s.New))
+		return c.runHooks(stages.HookBeforeCreate, s.New, hookInput(s, s.New))
 	case stages.OpUpdate:
-		return c.runHooks(beforeUpdate, s.New, hookInput(s, s.New))
+		return c.runHooks(stages.HookBeforeUpdate, s.New, hookInput(s, s.New))
 	case stages.OpDelete, stages.OpDeleteReplaced:
-		return c.runHooks(beforeDelete, s.Old, hookInput(s, s.Old))
+		return c.runHooks(stages.HookBeforeDelete, s.Old, hookInput(s, s.Old))
 	}
 	return nil
 }
@@ -198,7 +187,7 @@ func (c *caller) after(s *InProgress, final *state.Resource, outputs property.Ma
 	d := s.Decision
 	switch {
 	case d.Op == stages.OpDelete || d.Op == stages.OpDeleteReplaced:
-		c.runAfterHooks(afterDelete, s, d.Old, hookInput(d, d.Old))
+		c.runAfterHooks(stages.HookAfterDelete, s, d.Old, hookInput(d, d.Old))
 	case final == nil || !final.Custom:
 	default:
 		c.afterMade(s, final, outputs)
@@ -210,9 +199,9 @@ func (c *caller) afterMade(s *InProgress, final *state.Resource, outputs propert
 	kind := ""
 	switch s.Decision.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:
-		kind = afterCreate
+		kind = stages.HookAfterCreate
 	case stages.OpUpdate:
-		kind = afterUpdate
+		kind = stages.HookAfterUpdate
 	default:
 		return
 	}
