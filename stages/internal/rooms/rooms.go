@@ -311,6 +311,17 @@ func (rooms *Rooms) UncreatedOf(res *state.Resource) (missing urn.URN) {
 	return missing
 }
 
+// isUnmade reports whether a registration failed, was skipped or was omitted, and nothing of its name exists.
+func (rooms *Rooms) isUnmade(u urn.URN) bool {
+	if _, failed := rooms.Failures.Of(u); !failed {
+		return false
+	}
+	if _, made := rooms.Results.Lookup(u); made {
+		return false
+	}
+	return rooms.Results.Current(rooms.Base.Olds[u]) == nil
+}
+
 // RecordedOutputs returns the outputs of a URN as they were before the run, empty ones if it is not recorded.
 func (rooms *Rooms) RecordedOutputs(u urn.URN) property.Map {
 	if old := rooms.Base.Olds[u]; old != nil {
