@@ -201,7 +201,9 @@ func (rooms *Rooms) ProviderState(reference string) (p *stages.ProviderState, ok
 // FinalStates returns the managed resources that this run has registered or carried over, in canonical order.
 func (rooms *Rooms) FinalStates() []*state.Resource {
 	news := rooms.Results.all()
-	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return rooms.Names.NewNameOf(u) != u }) // carried over, then renamed
+	maps.DeleteFunc(news, func(u urn.URN, s *state.Resource) bool {
+		return s.External || rooms.Names.NewNameOf(u) != u // carried over, and not managed or then renamed
+	})
 	urns := slices.Sorted(maps.Keys(news))
 	out := make([]*state.Resource, 0, len(urns))
 	for _, i := range inOrder(rooms.Base, urns, func(i int) *state.Resource { return news[urns[i]] }) {
