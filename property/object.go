@@ -432,8 +432,8 @@ func (m Map) WithoutDeep(name string) Map {
 }
 
 // FindUnknown returns the first value of m, in the order of names, that is not known, and its path. The values that count are those that may not
-// leave an update: unknowns, outputs that are not known, and secrets without content. A reference does not count: one to a component has no ID, or an
-// empty one.
+// leave an update: unknowns, outputs that are not known, references with an unknown ID, and secrets without content. A reference to a component has no
+// ID, so it is known.
 func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), isNotKnown) }
 
 // FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and its path.
@@ -478,7 +478,7 @@ func (m Map) KnownOr(old Map) (out Map, kept, dropped []string) {
 	return NewMap(all), kept, dropped
 }
 
-// HasUnknowns reports whether any property is or contains an unknown.
+// HasUnknowns reports whether any property is or contains an unknown; see [Value.HasUnknowns].
 func (m Map) HasUnknowns() bool { return anyInMap(m, isUnknown) }
 
 // HasSealed reports whether a value in m is sealed.

@@ -24,15 +24,10 @@ func replacer(f rewriter) rewriter {
 }
 
 func isNotKnown(v Value) bool {
-	switch x := v.v.(type) {
-	case Unknown:
-		return true
-	case *secret:
-		return x.isOpaque()
-	case *Output:
-		return !x.Known
+	if s, ok := v.v.(*secret); ok {
+		return s.isOpaque()
 	}
-	return false
+	return isUnknown(v)
 }
 
 // find returns the first value inside v for which is returns true, and its path. It makes a path only for a value that it has found, since it

@@ -402,15 +402,15 @@ func (v Value) HasMark() bool {
 	return found
 }
 
-// ReplaceUnknowns returns v with every unknown at any depth, the unavailable ones excepted, replaced by the result of
-// with.
+// ReplaceUnknowns returns v with every unknown at any depth, and every [Reference] with an unknown ID, replaced by the result of with. Those that are
+// unavailable stay.
 func (v Value) ReplaceUnknowns(with func() Value) Value {
 	var all rewriter
 	all = func(v Value) (Value, bool) {
 		switch {
 		case isUnavailable(v):
 			return v, false
-		case v.IsUnknown():
+		case v.IsUnknown(), v.AsReference().ID.IsUnknown():
 			return with(), true
 		}
 		return rewriteChildren(v, all)
@@ -482,8 +482,7 @@ func (v Value) isWrappedNull() bool {
 	return v.v != nil && inner.IsNull() && !v.HasSealed()
 }
 
-// HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
-// reference itself is known.
+// HasUnknowns reports whether v or anything inside it is unknown, the ID of a [Reference] included.
 func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }
 
 // HasSealed reports whether v or anything inside it is sealed; see [Value.IsSealed].

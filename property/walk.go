@@ -14,6 +14,8 @@ func anyValue(v Value, pred func(Value) bool) bool {
 		}
 	case Map:
 		return anyInMap(x, pred)
+	case Archive:
+		return anyInMap(x.Members, pred)
 	case *secret:
 		return anyValue(x.element, pred)
 	case *Output:
@@ -90,10 +92,15 @@ func rewriteMap(m Map, f rewriter) (Map, bool) {
 }
 
 func isUnknown(v Value) bool {
-	if o, ok := v.v.(*Output); ok {
-		return !o.Known
+	switch x := v.v.(type) {
+	case Unknown:
+		return true
+	case Reference:
+		return x.ID.IsUnknown()
+	case *Output:
+		return !x.Known
 	}
-	return v.IsUnknown()
+	return false
 }
 
 func isSecret(v Value) bool {

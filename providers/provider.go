@@ -259,6 +259,7 @@ type ReadResponse struct {
 	ID                  string
 	Absent              bool // there is no such object; the other fields do not count
 	Unread              bool // the provider cannot read such objects: the other fields are those of the request
+	Unknown             bool // the provider was not asked, because its configuration is not known in this preview: only the ID counts
 	Inputs              property.Map
 	HasInputs           bool // false: the provider returned no inputs
 	Properties          property.Map

@@ -307,7 +307,7 @@ func TestUnknownConfigurationIsAnsweredForTheProvider(t *testing.T) {
 		}
 		read, err := p.Read(ctx, providers.ReadRequest{ID: "x"})
 		require.NoError(t, err)
-		require.Equal(t, providers.ReadResponse{ID: "x", HasInputs: true}, read)
+		require.Equal(t, providers.ReadResponse{ID: "x", Unknown: true, HasInputs: true}, read)
 		list, err := p.List(ctx, providers.ListRequest{})
 		require.NoError(t, err)
 		require.Equal(t, providers.ListResponse{Unknown: true}, list)

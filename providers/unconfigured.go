@@ -46,7 +46,7 @@ func (c *unconfiguredAnswers) update(req UpdateRequest) (UpdateResponse, error) 
 
 // read reports that the resource exists and that all of it is unknown.
 func (c *unconfiguredAnswers) read(req ReadRequest) (ReadResponse, error) {
-	return ReadResponse{ID: req.ID, HasInputs: true}, nil
+	return ReadResponse{ID: req.ID, Unknown: true, HasInputs: true}, nil
 }
 
 // refuse is for calls without such an answer: the engine makes them only outside previews, where every configuration is

@@ -297,6 +297,40 @@ func TestRepliesHaveTheShapeThatTheCallerAskedFor(t *testing.T) {
 	}
 }
 
+// Callers that understand references know the resource without its ID, which is empty then (protocol.md 2.1). For others, the ID is the value.
+func TestReferencesWithUnknownIDsAreInRepliesToThoseWhoUnderstandReferences(t *testing.T) {
+	reply := &stages.RegisterReply{URN: urnB, Outputs: property.NewMap(map[string]property.Value{
+		"ref": property.Of(property.Reference{URN: urnA, ID: property.Computed()}), "plain": property.String("text"),
+	})}
+	for name, c := range map[string]struct {
+		references, partial bool
+		want                any
+	}{
+		"neither":    {false, false, nil},
+		"partial":    {false, true, urn.UnknownID},
+		"references": {true, false, ""},
+		"both":       {true, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &monitortest.Monitor{Run: run(), OnRegister: func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
+				return reply, nil
+			}}
+			got, err := start(t, m).RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{
+				Type: "a:b:C", AcceptResources: c.references, SupportsPartialValues: c.partial,
+			})
+			require.NoError(t, err)
+			object := got.GetObject().AsMap()
+			require.Equal(t, "text", object["plain"])
+			ref := object["ref"]
+			if c.references {
+				require.Equal(t, urnA, ref.(map[string]any)["urn"])
+				ref = ref.(map[string]any)["id"]
+			}
+			require.Equal(t, c.want, ref)
+		})
+	}
+}
+
 func TestAComponentIsAnsweredWithAnEmptyObject(t *testing.T) {
 	got, err := start(t, &monitortest.Monitor{Run: run()}).RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{Type: "c"})
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ type replyShape struct{ secrets, references, partial, byteStrings, outputs bool 
 
 func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {
 	if !s.partial {
-		m = withoutUnknowns(m)
+		m = s.withoutUnknowns(m)
 	}
 	o := property.WireOptions{
 		Unknowns: property.KeepUnknowns, KeepSecrets: s.secrets, KeepReferences: s.references, KeepByteStrings: s.byteStrings,
@@ -72,10 +72,13 @@ func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {
 	return property.PackStruct(m, o)
 }
 
-// withoutUnknowns drops the properties that contain an unknown anywhere.
-func withoutUnknowns(m property.Map) property.Map {
+// withoutUnknowns drops the properties that contain an unknown anywhere. A caller that understands references knows a resource without its ID.
+func (s replyShape) withoutUnknowns(m property.Map) property.Map {
 	var drop []string
 	for name, v := range m.All() {
+		if s.references {
+			v = v.MapReferences(func(r property.Reference) property.Reference { return property.Reference{URN: r.URN} })
+		}
 		if v.HasUnknowns() {
 			drop = append(drop, name)
 		}

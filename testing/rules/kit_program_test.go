@@ -93,6 +93,11 @@ func (s *script) read(name, id string, with ...func(*stages.ReadRequest)) *stage
 	return r
 }
 
+// getResource asks for a resource whose step is done.
+func (s *script) getResource(u urn.URN) (*stages.InvokeReply, error) {
+	return s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "pulumi:pulumi:getResource", Args: values(in{"urn": string(u)})})
+}
+
 // omit reports that the program omits the thing of this name, because others were not made.
 func (s *script) omit(name string, because ...urn.URN) urn.URN {
 	return s.m.Omit(s.ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name}, because)

@@ -429,6 +429,20 @@ func TestExistsReadsAnObjectAndRecordsNothing(t *testing.T) {
 	require.Len(t, k.all("a"), 1)
 }
 
+func TestWhetherSomethingExistsIsNotKnownBeforeTheConfigurationOfItsProvider(t *testing.T) {
+	k := newKit(t)
+	var got []*stages.ExistsReply
+	p := program(func(s *script) {
+		_, ref := s.provider("mine", nil, from("region", s.thing("new", nil)))
+		reply, err := s.m.Exists(s.ctx, &stages.ExistsRequest{Type: "test:index:Thing", ID: property.String("nothing"), Provider: ref})
+		s.err = errors.Join(s.err, err)
+		got = append(got, reply)
+	})
+	k.preview(p)
+	k.up(p)
+	require.Equal(t, []*stages.ExistsReply{{Unknown: true}, {}}, got)
+}
+
 // Inputs that carry their dependencies have no others: a plain value depends on nothing.
 func TestPlainInputsBesideOutputsThatCarryDependenciesDependOnNothing(t *testing.T) {
 	k := newKit(t)

@@ -231,15 +231,12 @@ func TestAnswerOfARegistrationIsWhatGetResourceFinds(t *testing.T) {
 	k := newKit(t)
 	var reply *stages.InvokeReply
 	var missing error
-	get := func(s *script, u urn.URN) (*stages.InvokeReply, error) {
-		return s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "pulumi:pulumi:getResource", Args: values(in{"urn": string(u)})})
-	}
 	k.up(program(func(s *script) {
 		a := s.thing("a", in{"x": 1})
 		if s.err == nil {
-			reply, s.err = get(s, a.URN)
+			reply, s.err = s.getResource(a.URN)
 		}
-		_, missing = get(s, urnOf("nobody"))
+		_, missing = s.getResource(urnOf("nobody"))
 	}))
 	require.Equal(t, idOf("a", 1), reply.Return.At("id").AsString())
 	require.Equal(t, 1.0, reply.Return.At("state").AsMap().At("x").AsNumber())

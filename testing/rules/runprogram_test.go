@@ -127,6 +127,40 @@ func TestUpdateThatRefreshesByProgramMakesAgainWhatIsGone(t *testing.T) {
 	require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("b").Dependencies)
 }
 
+// In a preview, the configuration of the program's provider may not be known yet, so that nothing can be read with it.
+func TestPreviewedRefreshByProgramKeepsWhatItCannotReadAsItIsRecorded(t *testing.T) {
+	for name, c := range map[string]struct {
+		do    operation
+		shown stages.Op
+	}{
+		"an update": {sluice.Preview, stages.OpUpdate}, // it is not known whether there are changes
+		"a refresh": {sluice.PreviewRefresh, stages.OpSame},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := running(newKit(t))
+			k.up(program(func(s *script) {
+				_, ref := s.provider("mine", in{"region": "here"})
+				s.thing("a", in{"x": 1}, via(ref))
+			}))
+			k.change("a", func(r *state.Resource) { r.RefreshBeforeUpdate, r.InitErrors = true, []string{"not healthy"} })
+			was := k.recorded("a")
+			k.options.Refresh = c.shown == stages.OpUpdate
+			r := k.try(c.do, program(func(s *script) {
+				_, ref := s.provider("mine", in{"region": property.Computed()})
+				s.thing("a", in{"x": 1}, via(ref))
+			}))
+			require.NoError(t, r.err)
+			require.Empty(t, asked[providers.ReadRequest](r, "a"))
+			r.requireDiagnostic(stages.Warning, 0, "so the object is not read")
+			require.Equal(t, was, r.step(c.shown, "a").Old)
+			if c.shown == stages.OpSame {
+				require.Equal(t, was, r.step(c.shown, "a").New)
+				require.Equal(t, stages.Reason{Kind: stages.ReasonUnchanged}, r.step(c.shown, "a").Reason)
+			}
+		})
+	}
+}
+
 func TestDestroyByProgramDeletesWithTheProgramsProvider(t *testing.T) {
 	k := running(newKit(t))
 	declare := func(region string) func(s *script) {

@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -398,6 +399,62 @@ func literals(names []string) []string {
 		out = append(out, string(urnOf(n)))
 	}
 	return out
+}
+
+// The program may read a resource, managed or not, after something that it leaves out has carried that forward.
+func TestWhatWasCarriedMayBeReadLater(t *testing.T) {
+	for name, managed := range map[string]bool{"external": false, "managed": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.exists("one", in{"x": 1})
+			k.exists("other", in{"x": 2})
+			k.up(program(func(s *script) {
+				of := s.read
+				if managed {
+					of = func(name, _ string, _ ...func(*stages.ReadRequest)) *stages.RegisterReply {
+						return s.thing(name, in{"x": 1})
+					}
+				}
+				s.thing("user", nil, dependsOn(of("r", "one")))
+				s.thing("target", nil)
+			}))
+			var j judged
+			k.policies(j.analyzer())
+			k.options.Targeting.Targets = set(t, string(urnOf("target")))
+			var got *stages.InvokeReply
+			k.up(program(func(s *script) {
+				s.thing("user", nil)
+				s.read("r", "other")
+				s.thing("target", in{"x": 3})
+				if s.err == nil {
+					got, s.err = s.getResource(urnOf("r"))
+				}
+			}))
+			require.Equal(t, "other", got.Return.At("id").AsString())
+			require.Equal(t, 2.0, got.Return.At("state").AsMap().At("x").AsNumber())
+			require.ElementsMatch(t, []string{"user", "target"}, j.names(), "the read one is not managed")
+			recorded := slices.DeleteFunc(k.all("r"), func(r *state.Resource) bool { return r.Delete })
+			require.Len(t, recorded, 1)
+			require.Equal(t, "other", recorded[0].ID)
+			require.True(t, recorded[0].External)
+		})
+	}
+}
+
+// Stack policies judge the managed resources, those that are carried forward included.
+func TestStackPoliciesDoNotSeeExternalResourcesThatAreCarried(t *testing.T) {
+	k := newKit(t)
+	k.exists("one", in{"x": 1})
+	k.up(program(func(s *script) {
+		s.thing("user", nil, dependsOn(s.read("r", "one"), s.thing("managed", nil)))
+		s.thing("target", nil)
+	}))
+	var j judged
+	k.policies(j.analyzer())
+	k.options.Targeting.Targets = set(t, string(urnOf("target")))
+	k.up(program(func(s *script) { s.thing("user", nil); s.thing("target", in{"x": 3}) }))
+	require.ElementsMatch(t, []string{"user", "target", "managed"}, j.names())
+	require.NotNil(t, k.recorded("r"))
 }
 
 func TestUntargetedResourceMayNotChangeItsProvider(t *testing.T) {

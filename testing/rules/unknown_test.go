@@ -40,6 +40,37 @@ func TestNothingIsMadeOfAnInputThatIsNotKnownInAnUpdate(t *testing.T) {
 	}
 }
 
+// A program in which a resource has no ID after it was registered is at fault, so nothing is made with a reference to it.
+func TestNothingIsMadeOfAReferenceWithAnUnknownID(t *testing.T) {
+	unmade := &stages.RegisterReply{URN: urnOf("a")}
+	for name, c := range map[string]struct {
+		with option
+		text string
+	}{
+		"an input": {
+			func(r *stages.RegisterRequest) { r.Inputs = values(in{"refs": property.ArrayOf(referenceTo(unmade))}) },
+			"nothing is done about " + string(urnOf("b")) + ": the value of its property refs[0] is not known; it comes from " + string(urnOf("a")),
+		},
+		"a trigger": {trigger(referenceTo(unmade)), "replacement trigger contains unknowns for " + string(urnOf("b"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(func(s *script) { s.thing("a", nil); s.thing("b", nil, trigger(1)) }))
+			r := k.fails(program(func(s *script) { s.thing("a", nil); s.thing("b", nil, c.with) }), c.text)
+			require.Empty(t, r.changed())
+		})
+	}
+}
+
+func TestAProviderWhoseConfigurationRefersToWhatIsNotMadeYetIsNotConfiguredInAPreview(t *testing.T) {
+	k := newKit(t)
+	r := k.preview(program(func(s *script) {
+		_, ref := s.provider("prov", nil, referring("owner", s.thing("a", nil)))
+		s.thing("b", nil, via(ref))
+	}))
+	require.Empty(t, asked[providers.ConfigureRequest](r, "prov"))
+}
+
 func TestAnInputWhoseChangesAreIgnoredNeedNotBeKnown(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("b", in{"x": 1}) }))
@@ -70,4 +101,45 @@ func TestOutputsOfAComponentThatAreNotKnownKeepTheirValues(t *testing.T) {
 	})).
 		requireDiagnostic(stages.Warning, 0, `outputs are not known after this operation: "x" keeps its last known value; "z" has none and is not recorded`)
 	require.True(t, property.EqualMaps(values(in{"x": 1, "y": 3}), k.recorded("g").Outputs))
+}
+
+// What is recorded of an output that refers to a resource without an object is its last known value.
+func TestOutputsThatReferToWhatFailedKeepTheirValues(t *testing.T) {
+	component := func(r *stages.RegisterReply) property.Value { return property.Of(property.Reference{URN: r.URN}) }
+	for name, c := range map[string]struct {
+		fails  providers.Method // of the resource a
+		before bool             // it is recorded before it fails
+		refer  func(s *script) property.Value
+		want   bool // the reference is recorded
+	}{
+		"a resource":           {providers.MethodCreate, false, func(s *script) property.Value { return referenceTo(s.thing("a", in{"x": 2})) }, false},
+		"a skipped resource":   {providers.MethodCreate, false, func(s *script) property.Value { return referenceTo(s.thing("b", nil, dependsOn(s.thing("a", nil)))) }, false},
+		"a skipped component":  {providers.MethodCreate, false, func(s *script) property.Value { return component(s.group("c", dependsOn(s.thing("a", nil)))) }, false},
+		"a recorded resource":  {providers.MethodUpdate, true, func(s *script) property.Value { return referenceTo(s.thing("a", in{"x": 2})) }, true},
+		"a recorded component": {providers.MethodUpdate, true, func(s *script) property.Value { return component(s.group("c", dependsOn(s.thing("a", in{"x": 2})))) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, providertest.Failure{Method: c.fails, Name: "a"})
+			k.options.ContinueOnError = true
+			k.up(program(func(s *script) {
+				s.outputs(s.stack(), in{"r": 1, "other": 1})
+				s.outputs(s.group("g"), in{"r": 1, "other": 1})
+				if c.before {
+					s.group("c", dependsOn(s.thing("a", nil)))
+				}
+			}))
+			var ref property.Value
+			k.fails(program(func(s *script) {
+				stack, g := s.stack(), s.group("g")
+				ref = c.refer(s)
+				s.outputs(g, in{"r": property.Secret(ref), "other": 2})
+				s.outputs(stack, in{"r": property.ArrayOf(ref), "other": 2})
+			}), "")
+			for _, name := range []string{"g", "p-dev"} {
+				outputs := k.recorded(name).Outputs
+				require.Equal(t, 2.0, outputs.At("other").AsNumber())
+				require.Equal(t, c.want, !property.Equal(property.Number(1), outputs.At("r")), "%s: %v", name, outputs)
+			}
+		})
+	}
 }

@@ -36,7 +36,7 @@ type found struct {
 	known bool // now is the present state of the object
 	now   *state.Resource
 	views refreshedViews
-	// unread is true if the provider cannot read such objects, so that now is the recorded state.
+	// unread is true if the provider cannot read such objects or is not configured, so that now is the recorded state.
 	unread bool
 }
 
@@ -275,6 +275,11 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 	}
 	if res.Absent {
 		return nil, stages.OpDelete, diff, false, nil
+	}
+	if res.Unknown {
+		r.Control.Warn(s.Decision.URN, "the configuration of this resource's provider is not known during the preview, so the object is not read; "+
+			"the operation may find that it has changed")
+		return old, stages.OpSame, diff, true, nil
 	}
 	now = how.into
 	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = res.ID, res.Properties, initErrors, res.RefreshBeforeUpdate

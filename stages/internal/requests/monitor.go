@@ -409,7 +409,7 @@ func (m *monitor) Exists(ctx context.Context, req *stages.ExistsRequest) (*stage
 	info := m.admission.control.Info
 	u := urn.New(info.Stack, info.Project, "", req.Type, existsName)
 	res, err := p.Read(ctx, providers.ReadRequest{URN: u, Name: u.Name(), Type: req.Type, ID: req.ID.AsString(), Known: true, Inputs: req.Properties})
-	if errors.Is(err, providers.ErrConfigurationUnknown) {
+	if res.Unknown {
 		return &stages.ExistsReply{Unknown: true}, nil
 	}
 	var unhealthy *providers.InitError

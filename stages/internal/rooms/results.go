@@ -16,7 +16,7 @@ import (
 // it; [ResultsWriter] writes it, after a step and before its answer (steps.md ORD-6). It is safe for concurrent use.
 type Results struct {
 	mu         sync.Mutex
-	news       map[urn.URN]*state.Resource
+	news       map[urn.URN]*state.Resource // of registrations, and what is kept; a URN is here or in reads
 	reads      map[urn.URN]*state.Resource
 	successors map[*state.Resource]*state.Resource // recorded state, or one that this run has made -> its successor in place; nil: removed
 	views      map[urn.URN][]*state.Resource       // every view so far, by the resource that it belongs to
@@ -131,16 +131,22 @@ func (w *ResultsWriter) Keep(d *stages.Decision, final *state.Resource) bool {
 	}
 	if d.IsRead() {
 		r.reads[d.URN] = final
+		delete(r.news, d.URN) // what was kept provisionally
 		return false
 	}
 	if final.Delete {
 		return false // an old copy is not the resource of its name
 	}
-	if _, known := r.news[d.URN]; known && d.Kind == stages.Provisional {
-		return false // the registration was faster
+	if d.Kind == stages.Provisional && r.isKnown(d.URN) {
+		return false // the registration or the read was faster
 	}
 	r.news[d.URN] = final
 	return true
+}
+
+// isKnown reports whether a step has produced a state of that URN. r.mu must be held.
+func (r *Results) isKnown(u urn.URN) bool {
+	return r.news[u] != nil || r.reads[u] != nil
 }
 
 // KeepPending records that an operation stays pending: its outcome is unknown, so no other operation may begin on its resource.

@@ -201,7 +201,9 @@ func (rooms *Rooms) ProviderState(reference string) (p *stages.ProviderState, ok
 // FinalStates returns the managed resources that this run has registered or carried over, in canonical order.
 func (rooms *Rooms) FinalStates() []*state.Resource {
 	news := rooms.Results.all()
-	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return rooms.Names.NewNameOf(u) != u }) // carried over, then renamed
+	maps.DeleteFunc(news, func(u urn.URN, s *state.Resource) bool {
+		return s.External || rooms.Names.NewNameOf(u) != u // carried over, and not managed or then renamed
+	})
 	urns := slices.Sorted(maps.Keys(news))
 	out := make([]*state.Resource, 0, len(urns))
 	for _, i := range inOrder(rooms.Base, urns, func(i int) *state.Resource { return news[urns[i]] }) {
@@ -309,6 +311,17 @@ func (rooms *Rooms) UncreatedOf(res *state.Resource) (missing urn.URN) {
 		}
 	}
 	return missing
+}
+
+// isUnmade reports whether a registration failed, was skipped or was omitted, and nothing of its name exists.
+func (rooms *Rooms) isUnmade(u urn.URN) bool {
+	if _, failed := rooms.Failures.Of(u); !failed {
+		return false
+	}
+	if _, made := rooms.Results.Lookup(u); made {
+		return false
+	}
+	return rooms.Results.Current(rooms.Base.Olds[u]) == nil
 }
 
 // RecordedOutputs returns the outputs of a URN as they were before the run, empty ones if it is not recorded.

@@ -184,6 +184,48 @@ func TestWhatIsKeptForOthersStandsUnlessARegistrationGoesOnWithIt(t *testing.T) 
 	require.Equal(t, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: urnOf("user a")}, decided[0].Reason, "the first by name")
 }
 
+func TestAReadCountsWhateverWasKeptOfItsResource(t *testing.T) {
+	for name, order := range map[string][]string{"read first": {"read", "kept"}, "kept first": {"kept", "read"}} {
+		for of, external := range map[string]bool{"external": true, "managed": false} {
+			t.Run(name+", "+of, func(t *testing.T) {
+				old := recorded("web")
+				old.External = external
+				b, w := open(stages.Settings{}, old)
+				now := old.Clone()
+				now.ID, now.External = "other", true
+				kept := stages.CarriedForwardStep(old)
+				kept.Kind = stages.Provisional
+				for _, what := range order {
+					if what == "kept" {
+						w.Steps.Results.Keep(kept, old)
+					} else {
+						w.Steps.Results.Keep(&stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpRead, URN: now.URN}}, now)
+					}
+				}
+				got, ok := b.Results.Lookup(old.URN)
+				require.True(t, ok)
+				require.Same(t, now, got)
+				require.Nil(t, b.Results.Made(old.URN), "no registration has made it")
+				require.Empty(t, b.FinalStates())
+			})
+		}
+	}
+}
+
+func TestExternalResourcesThatAreKeptAreNotAmongTheManagedOnes(t *testing.T) {
+	old, managed := recorded("web"), recorded("app")
+	old.External = true
+	b, w := open(stages.Settings{}, old, managed)
+	for _, res := range []*state.Resource{old, managed} {
+		kept := stages.CarriedForwardStep(res)
+		kept.Kind = stages.Provisional
+		w.Steps.Results.Keep(kept, res)
+	}
+	require.Equal(t, []*state.Resource{managed}, b.FinalStates())
+	got, _ := b.Results.Lookup(old.URN)
+	require.Same(t, old, got)
+}
+
 func TestAMilestoneLetsEverybodyGoOnWhoWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, w := open(stages.Settings{})

@@ -27,6 +27,9 @@ func UnknownInput(rooms *Rooms, l stages.Located, inputs property.Map, preview b
 		return e
 	}
 	from := sourcesOf(l, at[0].Key)
+	if v.IsReference() {
+		from = []urn.URN{v.AsReference().URN}
+	}
 	for _, u := range slices.Sorted(slices.Values(from)) {
 		because := whyUnknown(rooms, u)
 		if e.From == "" || because != stages.UnknownSource && e.Because == stages.UnknownSource {
@@ -67,9 +70,10 @@ func whyUnknown(rooms *Rooms, u urn.URN) stages.UnknownBecause {
 }
 
 // KnownOutputs returns outputs as they may be recorded. An output that is unknown, in whole or in part, keeps its last known value,
-// or is left out if it has none. It returns the names of both. References to resources that are not created are unknown, too.
+// or is left out if it has none. It returns the names of both. References to resources that do not exist after the run are unknown, too: that to a
+// component has no ID that shows it.
 func KnownOutputs(rooms *Rooms, outputs, last property.Map) (known property.Map, kept, dropped []string) {
 	return outputs.ReplaceReferences(func(ref property.Reference) (property.Value, bool) {
-		return property.Computed(), rooms.Decisions.Has(ref.URN, SkippedCreate)
+		return property.Computed(), rooms.Decisions.Has(ref.URN, SkippedCreate) || rooms.isUnmade(ref.URN)
 	}).KnownOr(last)
 }
