@@ -130,17 +130,18 @@ func (d *DefaultProviders) register(spec providers.Spec) (*stages.PendingReply, 
 	return q, nil
 }
 
-// notMadeError reports that a default provider has failed.
+// notMadeError reports that a provider has failed: a default one, or in a preview any.
 type notMadeError struct {
 	pkg string
 	urn urn.URN
 }
 
 func (e *notMadeError) Error() string {
-	return fmt.Sprintf("the default provider for package %q could not be made; see its own error", e.pkg)
+	return fmt.Sprintf("the provider for package %q could not be made; see its own error", e.pkg)
 }
 
-// unmade returns the reference of a default provider that a preview could not make. The resources that name it are skipped.
+// unmade returns the reference of a provider that a preview could not make. The resources that name it are skipped, and what its functions return
+// is unknown.
 func unmade(c *control.Control, err error) (reference string, ok bool) {
 	var e *notMadeError
 	if !c.DryRun() || !errors.As(err, &e) {

@@ -272,6 +272,12 @@ func (c *Completion) goal(timeouts state.Timeouts) (*stages.Goal, error) {
 	return g, nil
 }
 
+// IsConstructed reports whether a provider constructs the resource. If that provider has failed in a preview, the registration is skipped like any
+// other that needs it.
+func (c *Completion) IsConstructed(g *stages.Goal) bool {
+	return c.Req.Remote && !c.Admission.lacksProvider(g.Provider)
+}
+
 // Construct makes a provider create a remote component (steps.md 10.1). The component and its children come back through the
 // monitor as registrations of their own, so this runs outside every pool and holds no lock.
 func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
@@ -432,7 +438,7 @@ func (c *Completion) chooseProvider(ctx context.Context) error {
 		return err
 	}
 	c.provider, err = c.Admission.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
-	if reference, ok := unmade(c.Admission.control, err); ok && !c.Req.Remote {
+	if reference, ok := unmade(c.Admission.control, err); ok {
 		c.provider, err = reference, nil
 	}
 	return err

@@ -267,7 +267,7 @@ func TestADefaultProviderThatFailsIsNotMadeAgain(t *testing.T) {
 	made.Answer(&stages.RegisterReply{URN: urnOf("pulumi:providers:x", "default"), Result: stages.Fail})
 	for range 2 {
 		_, err = d.reference(t.Context(), "x", stages.Package{})
-		require.EqualError(t, err, `the default provider for package "x" could not be made; see its own error`)
+		require.EqualError(t, err, `the provider for package "x" could not be made; see its own error`)
 	}
 	_, ok = intake.TryTake()
 	require.False(t, ok)
