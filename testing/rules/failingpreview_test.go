@@ -261,6 +261,20 @@ func TestAPreviewGoesOnWithWhateverNeedsAProviderThatFailed(t *testing.T) {
 	}
 }
 
+// The registration that fails does not change what is known of the one that has the URN.
+func TestADuplicateURNOfAPreviewTakesNothingFromTheFirst(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(nil)))
+	r := k.try(sluice.Preview, program(func(s *script) {
+		s.thing("a", nil)
+		s.thing("a", nil)
+		reply, err := s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "test:index:echo", DependsOn: []urn.URN{urnOf("a")}})
+		require.NoError(t, err)
+		require.False(t, reply.Unknown)
+	}))
+	r.requireFailure("Duplicate resource URN")
+}
+
 func TestAPreviewGoesOnAfterADuplicateURN(t *testing.T) {
 	k := newKit(t)
 	r := k.try(sluice.Preview, program(func(s *script) {
