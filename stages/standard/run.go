@@ -418,7 +418,7 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 			if ended, err := c.Migrate(ctx, goal); ended || err != nil {
 				return err
 			}
-			if s.Register.Remote {
+			if c.IsConstructed(goal) {
 				s.Turn.End(ctx) // its provider registers it, and everything in it
 				return c.Construct(ctx, goal)
 			}

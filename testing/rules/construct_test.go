@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -150,4 +151,64 @@ func TestInAPreviewAComponentOfAnUnconfiguredProviderIsRegisteredAlone(t *testin
 	})))
 	require.Contains(t, r.steps(), "create r")
 	require.Zero(t, r.step(stages.OpCreate, "r").New.Inputs.Len())
+}
+
+// The answer about a remote component must not change what is known of another resource.
+func TestAConstructThatReturnsTheURNOfSomethingElseFails(t *testing.T) {
+	component := func(q *stages.RegisterRequest) { q.Custom = false }
+	for name, c := range map[string]struct {
+		construct func(s *script, r providers.ConstructRequest) urn.URN
+		text      string
+	}{
+		"nothing":           {func(*script, providers.ConstructRequest) urn.URN { return "" }, "the provider has returned no URN"},
+		"what is nowhere":   {func(*script, providers.ConstructRequest) urn.URN { return urnOf("nowhere") }, "which is not registered"},
+		"a custom resource": {func(*script, providers.ConstructRequest) urn.URN { return urnOf("a") }, "which is not that of a component"},
+		"an earlier component": {func(*script, providers.ConstructRequest) urn.URN {
+			return urn.New("dev", "p", "", "test:index:Group", "g")
+		}, "which was registered before"},
+		"a child": {func(s *script, r providers.ConstructRequest) urn.URN {
+			return s.thing("child", nil, parent(s.register(r.Type, r.Name, nil, component))).URN
+		}, "which is not that of a component"},
+	} {
+		for mode, operate := range map[string]operation{"preview": sluice.Preview, "update": sluice.Update} {
+			t.Run(mode+", "+name, func(t *testing.T) {
+				k := newKit(t)
+				given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+					return providers.ConstructResponse{URN: c.construct(s, r)}, s.err
+				})
+				r := k.try(operate, program(given(func(s *script) {
+					s.thing("a", nil)
+					s.group("g")
+					made, err := s.m.Register(s.ctx, registration("test:index:Remote", "r", nil, remote))
+					if mode == "update" {
+						require.ErrorIs(t, err, stages.ErrShutDown)
+						return
+					}
+					require.NoError(t, err)
+					require.Equal(t, stages.Fail, made.Result)
+					require.Equal(t, "r", made.URN.Name())
+					invoked, err := s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "test:index:echo", DependsOn: []urn.URN{urnOf("a")}})
+					require.NoError(t, err)
+					require.True(t, invoked.Unknown)
+				})))
+				r.requireFailure(c.text)
+				r.requireDiagnostic(stages.Error, 2002, "test:index:Remote resource 'r' has a problem: the provider has returned")
+				require.Len(t, r.diagnostics(stages.Error), 2, "of the component and of the run")
+			})
+		}
+	}
+}
+
+// Authors of components choose the type in their code, which may differ from that in the schema.
+func TestAProviderMayRegisterAComponentUnderAnotherTypeAndName(t *testing.T) {
+	k := newKit(t)
+	given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+		g := s.register("test:other:Type", r.Name+"-it", nil, func(q *stages.RegisterRequest) { q.Custom = false })
+		return providers.ConstructResponse{URN: g.URN}, s.err
+	})
+	k.up(program(given(func(s *script) {
+		c := s.register("test:index:Remote", "r", nil, remote)
+		s.thing("child", nil, parent(c))
+	})))
+	require.Equal(t, k.recorded("r-it").URN, k.recorded("child").Parent)
 }

@@ -126,14 +126,19 @@ func TestExtensionThatItsProviderRefusesStopsTheRun(t *testing.T) {
 func TestExtensionIsAppliedBeforeAConstructAndAnInvoke(t *testing.T) {
 	k := newKit(t)
 	var order []string
+	var monitor stages.Monitor
 	k.fake = func(f *providertest.Fake) {
 		f.OnParameterize = func(_ context.Context, q providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
 			order = append(order, "extend "+q.Name)
 			return providers.ParameterizeResponse{Name: q.Name, Version: q.Version}, nil
 		}
-		f.OnConstruct = func(context.Context, providers.ConstructRequest) (providers.ConstructResponse, error) {
+		f.OnConstruct = func(ctx context.Context, r providers.ConstructRequest) (providers.ConstructResponse, error) {
 			order = append(order, "construct")
-			return providers.ConstructResponse{URN: urnOf("parts")}, nil
+			made, err := monitor.Register(ctx, registration(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom = false }))
+			if err != nil {
+				return providers.ConstructResponse{}, err
+			}
+			return providers.ConstructResponse{URN: made.URN}, nil
 		}
 		f.OnInvoke = func(context.Context, providers.InvokeRequest) (providers.InvokeResponse, error) {
 			order = append(order, "invoke")
@@ -141,6 +146,7 @@ func TestExtensionIsAppliedBeforeAConstructAndAnInvoke(t *testing.T) {
 		}
 	}
 	k.up(program(func(s *script) {
+		monitor = s.m
 		s.register("x:index:Parts", "parts", nil, s.extended("x", "blob x"), func(r *stages.RegisterRequest) { r.Custom, r.Remote = false, true })
 		var y stages.RegisterRequest
 		s.extended("y", "blob y")(&y)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
@@ -200,6 +201,78 @@ func TestAPreviewGoesOnAfterARemoteComponentThatFails(t *testing.T) {
 	require.Len(t, errorsOf(r), 1)
 	require.Contains(t, r.did(), "create other")
 	require.NotContains(t, r.did(), "create page")
+}
+
+// refuseConfig makes the providers of a kit refuse their configuration.
+func refuseConfig(f *providertest.Fake) {
+	f.OnCheckConfig = func(context.Context, providers.CheckRequest) (providers.CheckResponse, error) {
+		return providers.CheckResponse{Failures: []providers.CheckFailure{{Property: "region", Reason: "missing"}}}, nil
+	}
+}
+
+func TestAPreviewShowsTheFailureOfADefaultProviderOnceWheneverItIsNeeded(t *testing.T) {
+	for name, inOrder := range map[string]bool{"one resource after the other": true, "all at once": false} {
+		t.Run(name, func(t *testing.T) {
+			failures := requireSameFailures(t, nil, func(ctx context.Context, m stages.Monitor) error {
+				if !inOrder {
+					return separately(nil, "a", "b", "c")(ctx, m)
+				}
+				s := &script{ctx: ctx, m: m}
+				for _, name := range []string{"a", "b", "c"} {
+					require.Equal(t, stages.Skip, s.thing(name, nil).Result)
+				}
+				require.Equal(t, stages.Skip, s.read("d", "x").Result)
+				return s.err
+			}, refuseConfig)
+			require.Len(t, failures, 1)
+		})
+	}
+}
+
+// Whatever needs a provider that failed is skipped or unknown. It is no second failure.
+func TestAPreviewGoesOnWithWhateverNeedsAProviderThatFailed(t *testing.T) {
+	for name, provider := range map[string]func(*script) string{
+		"a default one":   func(*script) string { return "" },
+		"an explicit one": func(s *script) string { _, ref := s.provider("prov", nil); return ref },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.fake = refuseConfig
+			r := k.try(sluice.Preview, program(func(s *script) {
+				ref := provider(s)
+				site := s.register("test:index:Site", "site", nil, remote, via(ref))
+				require.Equal(t, stages.Skip, site.Result)
+				require.Equal(t, stages.Skip, s.thing("page", nil, via(ref), parent(site)).Result)
+
+				invoked, err := s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "test:index:echo", Provider: ref})
+				require.NoError(t, err)
+				require.True(t, invoked.Unknown)
+				exists, err := s.m.Exists(s.ctx, &stages.ExistsRequest{Type: "test:index:Thing", ID: property.String("x"), Provider: ref})
+				require.NoError(t, err)
+				require.True(t, exists.Unknown)
+				require.Equal(t, stages.Success, s.group("other").Result)
+				_, s.err = s.m.Call(s.ctx, &stages.CallRequest{Token: "test:index:Thing/describe", Provider: ref})
+				require.ErrorIs(t, s.err, stages.ErrShutDown)
+			}))
+			r.requireFailure("missing")
+			require.Len(t, errorsOf(r), 1)
+			require.Contains(t, r.steps(), "create other")
+		})
+	}
+}
+
+// The registration that fails does not change what is known of the one that has the URN.
+func TestADuplicateURNOfAPreviewTakesNothingFromTheFirst(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(nil)))
+	r := k.try(sluice.Preview, program(func(s *script) {
+		s.thing("a", nil)
+		s.thing("a", nil)
+		reply, err := s.m.Invoke(s.ctx, &stages.InvokeRequest{Token: "test:index:echo", DependsOn: []urn.URN{urnOf("a")}})
+		require.NoError(t, err)
+		require.False(t, reply.Unknown)
+	}))
+	r.requireFailure("Duplicate resource URN")
 }
 
 func TestAPreviewGoesOnAfterADuplicateURN(t *testing.T) {

@@ -2,11 +2,15 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 
+	"github.com/sourcegraph/conc/pool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -336,6 +340,64 @@ func TestOneDefaultProviderServesAllWhoAskAtOnce(t *testing.T) {
 	require.Len(t, k.cloud.Loads(), 1)
 	require.Len(t, k.all("default"), 1)
 	require.Equal(t, 1, k.cloud.Count(providertest.MethodConfigure))
+}
+
+// callers are the requests, other than registrations and reads, that may be the first to need the default provider of the package test.
+var callers = map[string]func(context.Context, stages.Monitor) error{
+	"a function": func(ctx context.Context, m stages.Monitor) error {
+		_, err := m.Invoke(ctx, &stages.InvokeRequest{Token: "test:index:echo"})
+		return err
+	},
+	"a question whether an object exists": func(ctx context.Context, m stages.Monitor) error {
+		_, err := m.Exists(ctx, &stages.ExistsRequest{Type: "test:index:Thing", ID: property.String("x")})
+		return err
+	},
+	"a method": func(ctx context.Context, m stages.Monitor) error {
+		_, err := m.Call(ctx, &stages.CallRequest{Token: "test:index:Thing/describe"})
+		return err
+	},
+}
+
+// The registration of a default provider belongs to the run, and not to the request that was the first to need it.
+func TestADefaultProviderIsMadeOnceAlthoughTheFirstToNeedItLeaves(t *testing.T) {
+	for name, ask := range callers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKit(t)
+				checking, goOn := await.NewEvent(), await.NewEvent()
+				k.fake = func(f *providertest.Fake) {
+					f.OnCheckConfig = func(ctx context.Context, r providers.CheckRequest) (providers.CheckResponse, error) {
+						checking.Fire()
+						return providers.CheckResponse{Inputs: r.News}, goOn.Wait(ctx)
+					}
+				}
+				k.up(func(ctx context.Context, m stages.Monitor) error {
+					register := func(name string) error {
+						_, err := m.Register(ctx, registration("test:index:Thing", name, nil))
+						return err
+					}
+					leaving, leave := context.WithCancel(ctx)
+					defer leave()
+					requests := pool.New().WithErrors()
+					var first error
+					requests.Go(func() error { first = ask(leaving, m); return nil })
+					require.NoError(t, checking.Wait(ctx))
+					requests.Go(func() error { return register("before it leaves") })
+					synctest.Wait()
+					leave()
+					synctest.Wait()
+					require.ErrorIs(t, first, context.Canceled)
+					requests.Go(func() error { return register("after it has left") })
+					synctest.Wait()
+					goOn.Fire()
+					return errors.Join(requests.Wait(), register("after the provider is made"))
+				})
+				require.Len(t, k.names(), 3)
+				require.Len(t, k.all("default"), 1)
+				require.Equal(t, 1, k.cloud.Count(providertest.MethodConfigure))
+			})
+		})
+	}
 }
 
 func TestConfigurationOfThePackageIsThatOfItsDefaultProvider(t *testing.T) {

@@ -110,6 +110,25 @@ func (a *Admission) providerOfFunction(own string, parent urn.URN, pkg string) s
 	return a.resolveProvider(own, nil, parent, pkg)
 }
 
+// lacksProvider reports whether the provider of a reference has failed in a preview.
+func (a *Admission) lacksProvider(reference string) bool {
+	ref, err := urn.ParseProviderRef(reference)
+	if err != nil || !a.control.DryRun() {
+		return false
+	}
+	_, failed := a.access.Rooms.Failures.Of(ref.URN)
+	return failed
+}
+
+// remoteProvider finds the provider of a call or an invoke. If a preview could not make it, the error is a notMadeError.
+func (a *Admission) remoteProvider(reference, token string) (providers.Provider, error) {
+	if a.lacksProvider(reference) {
+		ref, _ := urn.ParseProviderRef(reference) // lacksProvider has parsed it
+		return nil, &notMadeError{pkg: ref.Package(), urn: ref.URN}
+	}
+	return a.access.RemoteProvider(reference, token)
+}
+
 // CompleteRead turns a read request into a goal.
 func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
 	req := s.Read

@@ -19,14 +19,15 @@ import (
 )
 
 // DefaultProviders makes one provider for each package that is used without an explicit one (steps.md 1.6). The first
-// request for a package registers it; others wait for the same answer (ORD-9). A failure is not kept.
+// request for a package registers it; all wait for the same answer (ORD-9). The registration belongs to the run: a request that ends
+// before only stops waiting. A failure is an answer like any other, because the name of the provider cannot be registered again.
 type DefaultProviders struct {
 	intake        *await.Mailbox[stages.Submitted]
 	packageConfig func(pkg string) property.Map
 	denied        []string
 	newest        map[string]stages.Package // reported by the language host, by package
 	name          func(downloadURL string)  // the program's configuration of the sources of plugins
-	flights       await.Flight[requested, string]
+	replies       await.Flight[requested, *stages.PendingReply]
 }
 
 // requested identifies a default provider.
@@ -96,23 +97,9 @@ func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.P
 	}
 	spec := p.Spec(pkg)
 	key := requested{pkg, spec.Version, spec.DownloadURL}
-	return d.flights.Do(ctx, key, func() (string, error) { return d.register(ctx, spec) })
-}
-
-func (d *DefaultProviders) register(ctx context.Context, spec providers.Spec) (string, error) {
-	name, err := DefaultName(spec)
+	q, err := d.replies.Do(ctx, key, func() (*stages.PendingReply, error) { return d.register(spec) })
 	if err != nil {
 		return "", err
-	}
-	q := stages.NewPendingReply(true)
-	ok := d.intake.Put(stages.Submitted{PendingReply: q, Internal: &stages.Goal{
-		Type:   urn.ProviderType(spec.Package),
-		Name:   name,
-		Custom: true,
-		Inputs: spec.Inputs(d.packageConfig(spec.Package)),
-	}})
-	if !ok {
-		return "", stages.ErrShutDown
 	}
 	reply, err := q.Wait(ctx)
 	if err != nil {
@@ -124,17 +111,37 @@ func (d *DefaultProviders) register(ctx context.Context, spec providers.Spec) (s
 	return urn.ProviderRef{URN: reply.URN, ID: reply.ID}.String(), nil
 }
 
-// notMadeError reports that a default provider has failed.
+// register submits the registration of a default provider, and returns its reply without waiting for it.
+func (d *DefaultProviders) register(spec providers.Spec) (*stages.PendingReply, error) {
+	name, err := DefaultName(spec)
+	if err != nil {
+		return nil, err
+	}
+	q := stages.NewPendingReply(true)
+	ok := d.intake.Put(stages.Submitted{PendingReply: q, Internal: &stages.Goal{
+		Type:   urn.ProviderType(spec.Package),
+		Name:   name,
+		Custom: true,
+		Inputs: spec.Inputs(d.packageConfig(spec.Package)),
+	}})
+	if !ok {
+		return nil, stages.ErrShutDown
+	}
+	return q, nil
+}
+
+// notMadeError reports that a provider has failed: a default one, or in a preview any.
 type notMadeError struct {
 	pkg string
 	urn urn.URN
 }
 
 func (e *notMadeError) Error() string {
-	return fmt.Sprintf("the default provider for package %q could not be made; see its own error", e.pkg)
+	return fmt.Sprintf("the provider for package %q could not be made; see its own error", e.pkg)
 }
 
-// unmade returns the reference of a default provider that a preview could not make. The resources that name it are skipped.
+// unmade returns the reference of a provider that a preview could not make. The resources that name it are skipped, and what its functions return
+// is unknown.
 func unmade(c *control.Control, err error) (reference string, ok bool) {
 	var e *notMadeError
 	if !c.DryRun() || !errors.As(err, &e) {

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -17,6 +18,7 @@ type family struct {
 	providers  map[string]string // nil for custom resources
 	custom     bool
 	id         string
+	place      int // in the order of the first answers about each URN, from 1
 }
 
 // own is the part of a goal that is needed after the registration has ended. The goal is several times as large, and there is one
@@ -83,16 +85,51 @@ func (f *Families) expect(q *stages.PendingReply, of *family) {
 	f.coming[q] = of
 }
 
-// setOwn changes the part of an expected registration that comes from its goal.
-func (f *Families) setOwn(q *stages.PendingReply, o *own) {
+// adopt gives an expected registration the part of a goal that the registration of a URN has: children of a remote component inherit from the
+// registration that its provider makes, and the provider of that serves methods (steps.md 1.3, 10.2).
+func (f *Families) adopt(q *stages.PendingReply, u urn.URN) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if of := f.coming[q]; of != nil {
-		of.Own = o
+	of, inner := f.coming[q], f.known[u]
+	if of == nil {
+		return
+	}
+	of.Own = nil
+	if inner != nil {
+		of.Own = inner.Own
 	}
 }
 
-// answered keeps the values that a registration passes on now that it is answered; a nil reply drops them.
+// size returns the number of URNs that have been answered.
+func (f *Families) size() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.known)
+}
+
+// checkConstructed returns an error unless a URN is that of a component that has been registered since size returned before. Its type, name and
+// parent may differ from those that its provider was asked for.
+func (f *Families) checkConstructed(u urn.URN, before int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, wrong := f.known[u], ""
+	switch {
+	case u == "":
+		wrong = "no URN"
+	case k == nil:
+		wrong = fmt.Sprintf("the URN %v, which is not registered", u)
+	case k.custom:
+		wrong = fmt.Sprintf("the URN %v, which is not that of a component", u)
+	case k.place <= before:
+		wrong = fmt.Sprintf("the URN %v, which was registered before", u)
+	default:
+		return nil
+	}
+	return fmt.Errorf("the provider has returned %s; it must register the component and return the URN that it gets", wrong)
+}
+
+// answered keeps the values that a registration passes on now that it is answered; a nil reply drops them. A registration that has failed keeps
+// nothing if its URN is that of another one.
 func (f *Families) answered(q *stages.PendingReply, reply *stages.RegisterReply) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,8 +139,15 @@ func (f *Families) answered(q *stages.PendingReply, reply *stages.RegisterReply)
 		return
 	}
 	of.id = reply.ID
-	if f.known[reply.URN] == nil { // a remote component is registered twice: by its provider and by the program
+	// A remote component is registered twice: by its provider and by the program.
+	switch first := f.known[reply.URN]; {
+	case first == nil:
+		of.place = len(f.known) + 1
 		f.children[of.parent] = append(f.children[of.parent], reply.URN)
+	case reply.Result != stages.Success:
+		return
+	default:
+		of.place = first.place
 	}
 	f.known[reply.URN] = of
 }

@@ -349,6 +349,9 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 		}
 	}
 	p, err := m.functionProvider(ctx, in, req.Package, req.PackageRef)
+	if _, ok := unmade(m.admission.control, err); ok {
+		return &stages.InvokeReply{Unknown: true}, nil
+	}
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -403,6 +406,9 @@ func (m *monitor) Exists(ctx context.Context, req *stages.ExistsRequest) (*stage
 		Token: string(req.Type), Provider: m.admission.providerOfFunction(req.Provider, req.Parent, req.Type.Package()),
 		Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
 	}, req.Package, req.PackageRef)
+	if _, ok := unmade(m.admission.control, err); ok {
+		return &stages.ExistsReply{Unknown: true}, nil
+	}
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -448,7 +454,7 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 			return nil, err
 		}
 	}
-	provider, err := m.admission.access.RemoteProvider(reference, in.Token)
+	provider, err := m.admission.remoteProvider(reference, in.Token)
 	if err != nil || p.Extension == nil {
 		return provider, err
 	}
@@ -466,6 +472,9 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 	}
 	defer done()
 	p, err := m.methodProvider(ctx, req)
+	if _, ok := unmade(m.admission.control, err); ok {
+		return nil, stages.ErrShutDown // as for a call that fails: its cause has been shown
+	}
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -526,10 +535,10 @@ func (m *monitor) methodProvider(ctx context.Context, req *stages.CallRequest) (
 		if ref.ID.IsUnknown() {
 			id = urn.UnknownID
 		}
-		return m.admission.access.RemoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
+		return m.admission.remoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
 	}
 	if req.Provider != "" {
-		return m.admission.access.RemoteProvider(req.Provider, req.Token)
+		return m.admission.remoteProvider(req.Provider, req.Token)
 	}
 	if hasSelf && ref.URN != "" {
 		f := m.admission.Families.Of(ref.URN)
@@ -537,7 +546,7 @@ func (m *monitor) methodProvider(ctx context.Context, req *stages.CallRequest) (
 			return nil, stages.Invalid("unknown resource %v", ref.URN)
 		}
 		if f.Own.provider != "" {
-			return m.admission.access.RemoteProvider(f.Own.provider, req.Token)
+			return m.admission.remoteProvider(f.Own.provider, req.Token)
 		}
 	}
 	return m.functionProvider(ctx, stages.InvokeTransformInput{

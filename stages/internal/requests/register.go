@@ -272,6 +272,12 @@ func (c *Completion) goal(timeouts state.Timeouts) (*stages.Goal, error) {
 	return g, nil
 }
 
+// IsConstructed reports whether a provider constructs the resource. If that provider has failed in a preview, the registration is skipped like any
+// other that needs it.
+func (c *Completion) IsConstructed(g *stages.Goal) bool {
+	return c.Req.Remote && !c.Admission.lacksProvider(g.Provider)
+}
+
 // Construct makes a provider create a remote component (steps.md 10.1). The component and its children come back through the
 // monitor as registrations of their own, so this runs outside every pool and holds no lock.
 func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
@@ -289,6 +295,7 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 			return c.notConstructed(g, err)
 		}
 	}
+	before := c.Admission.Families.size()
 	res, err := p.Construct(ctx, providers.ConstructRequest{
 		Deployment: c.Admission.deployment(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
 		Providers: c.providers, Dependencies: g.Dependencies, Protect: g.Protect, Aliases: g.Aliases,
@@ -303,6 +310,9 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	if err != nil {
 		return c.notConstructed(g, err)
 	}
+	if err := c.Admission.Families.checkConstructed(res.URN, before); err != nil {
+		return c.notConstructed(g, err)
+	}
 	deps := map[string][]urn.URN{}
 	for name, ds := range res.OutputDependency {
 		deps[name] = ds
@@ -310,19 +320,9 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	for name, ds := range res.Outputs.OutputDependencies() {
 		deps[name] = urn.SortedSet(append(deps[name], ds...))
 	}
-	c.constructed(res.URN)
+	c.Admission.Families.adopt(q, res.URN)
 	q.Answer(&stages.RegisterReply{URN: res.URN, Outputs: res.Outputs.DowngradeOutputs(), PropertyDependencies: deps})
 	return nil
-}
-
-// constructed adopts the goal of the registration that the component's provider has made: children inherit from it, and its
-// provider serves methods (steps.md 1.3, 10.2).
-func (c *Completion) constructed(u urn.URN) {
-	var of *own
-	if inner := c.Admission.Families.Of(u); inner != nil {
-		of = inner.Own
-	}
-	c.Admission.Families.setOwn(c.PendingReply, of)
 }
 
 // notConstructed is fail for a remote component.
@@ -357,8 +357,8 @@ func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error
 		c.PendingReply.Reject(err)
 		return nil
 	}
-	c.constructed(reply.URN)
-	c.PendingReply.Answer(&stages.RegisterReply{URN: reply.URN, Outputs: property.Map{}})
+	c.Admission.Families.adopt(c.PendingReply, reply.URN)
+	c.PendingReply.Answer(&stages.RegisterReply{URN: reply.URN, Outputs: property.Map{}, Result: reply.Result})
 	return nil
 }
 
@@ -432,7 +432,7 @@ func (c *Completion) chooseProvider(ctx context.Context) error {
 		return err
 	}
 	c.provider, err = c.Admission.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
-	if reference, ok := unmade(c.Admission.control, err); ok && !c.Req.Remote {
+	if reference, ok := unmade(c.Admission.control, err); ok {
 		c.provider, err = reference, nil
 	}
 	return err

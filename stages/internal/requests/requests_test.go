@@ -254,6 +254,25 @@ func TestOneDefaultProviderIsMadeForAllWhoNeedIt(t *testing.T) {
 	})
 }
 
+// A name can be registered once, so a second attempt would only hide the first failure.
+func TestADefaultProviderThatFailsIsNotMadeAgain(t *testing.T) {
+	intake := await.NewMailbox[stages.Submitted]()
+	d := newDefaultProviders(intake, stages.Settings{Registry: registry(t), PackageConfig: func(string) property.Map { return property.Map{} }})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, err := d.reference(ended, "x", stages.Package{})
+	require.ErrorIs(t, err, context.Canceled)
+	made, ok := intake.TryTake()
+	require.True(t, ok)
+	made.Answer(&stages.RegisterReply{URN: urnOf("pulumi:providers:x", "default"), Result: stages.Fail})
+	for range 2 {
+		_, err = d.reference(t.Context(), "x", stages.Package{})
+		require.EqualError(t, err, `the provider for package "x" could not be made; see its own error`)
+	}
+	_, ok = intake.TryTake()
+	require.False(t, ok)
+}
+
 func TestPackagesAreKnownByTheirReference(t *testing.T) {
 	p := &packages{}
 	first, err := p.register(stages.Package{Name: "x", Version: "1.0.0"})
