@@ -396,6 +396,11 @@ const (
 	HookOnError      = "OnError" // an [ErrorHook]
 )
 
+// HookTypes returns the types of hooks.
+func HookTypes() []string {
+	return []string{HookBeforeCreate, HookAfterCreate, HookBeforeUpdate, HookAfterUpdate, HookBeforeDelete, HookAfterDelete, HookOnError}
+}
+
 // Hook is a callback of the program around an operation on a resource ([steps.md 9.6]).
 //
 // [steps.md 9.6]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/steps.md#96-hooks

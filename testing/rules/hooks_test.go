@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -187,19 +188,27 @@ func TestIgnoredHookErrorIsAWarning(t *testing.T) {
 
 func TestHookNames(t *testing.T) {
 	k := newKit(t)
-	var twice, empty, across error
+	var twice, empty, across, without error
 	r := k.fails(program(func(s *script) {
 		hook := stages.Hook{Name: "h", Run: func(context.Context, stages.HookInput) error { return nil }}
 		s.err = s.m.RegisterHook(s.ctx, hook)
 		twice = s.m.RegisterHook(s.ctx, hook)
-		across = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "h"})
-		empty = s.m.RegisterHook(s.ctx, stages.Hook{})
+		across = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "h", Run: func(context.Context, stages.HookInput) (bool, error) { return false, nil }})
+		empty = s.m.RegisterHook(s.ctx, stages.Hook{Run: hook.Run})
+		without = errors.Join(s.m.RegisterHook(s.ctx, stages.Hook{Name: "i"}), s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "j"}))
 		s.thing("a", nil, hooks("BeforeCreate", "nobody"))
 	}), `hook "nobody" was not registered`)
 	require.Empty(t, r.changed())
 	require.ErrorContains(t, twice, `resource hook already registered for name "h"`)
 	require.ErrorContains(t, across, `resource hook already registered for name "h"`)
 	require.ErrorContains(t, empty, "resource hook name cannot be empty")
+	require.EqualError(t, without, "the hook \"i\" has no function\nthe error hook \"j\" has no function")
+}
+
+func TestAHookOfATypeThatThereIsNotIsRefused(t *testing.T) {
+	k := newKit(t)
+	r := k.fails(program(one(nil, hooks("before_create", "h"))), `hooks: there is no type "before_create"; the types are BeforeCreate, AfterCreate, `)
+	require.Empty(t, r.changed())
 }
 
 func TestHooksOfAComponentRunWhenItsOutputsAreRegistered(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -79,6 +80,11 @@ func (c *Completion) checkOptions() (state.Timeouts, error) {
 	for i, p := range c.opts.HideDiffs {
 		if _, err := property.ParsePathStrict(p); err != nil {
 			return state.Timeouts{}, stages.Invalid("hideDiffs[%d]: %w", i, err)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.opts.Hooks)) {
+		if !slices.Contains(stages.HookTypes(), kind) {
+			return state.Timeouts{}, stages.Invalid("hooks: there is no type %q; the types are %s", kind, strings.Join(stages.HookTypes(), ", "))
 		}
 	}
 	return parseTimeouts(c.opts.CustomTimeouts)
