@@ -259,7 +259,9 @@ func reference(m Map) (Reference, error) {
 	}
 	switch {
 	case id.IsNull():
-	case id.IsUnknown(), id.IsString() && id.AsString() == "":
+	case id.IsString() && id.AsString() == "":
+		r.ID = UnknownOf(unknownAbsent)
+	case id.IsUnknown():
 		r.ID = Computed()
 	case id.IsString():
 		r.ID = id

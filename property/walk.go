@@ -96,7 +96,8 @@ func isUnknown(v Value) bool {
 	case Unknown:
 		return true
 	case Reference:
-		return x.ID.IsUnknown()
+		id, is := x.ID.v.(Unknown)
+		return is && id.Kind != unknownAbsent
 	case *Output:
 		return !x.Known
 	}

@@ -539,7 +539,7 @@ func (d *wireDecoder) referenceID(f wireFields) (Value, error) {
 		s = v.AsString()
 	}
 	if s == "" {
-		return Computed(), nil
+		return UnknownOf(unknownAbsent), nil
 	}
 	if _, unknown := unknownFromSentinel(s); unknown {
 		if d.options.Unknowns == RejectUnknowns {

@@ -174,7 +174,7 @@ func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	}
 	s := &endphase.Phase{
 		Control: r.control, Rooms: r.rooms, Decisions: r.writers.Decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
-		Scheduler: r.scheduler, Reader: r.reader(), Deleting: a.Deleting, Drain: a.Drain,
+		Scheduler: r.scheduler, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Drain: a.Drain,
 	}
 	return s.Run(ctx)
 }
@@ -449,7 +449,7 @@ func (r *Run) Stages(judged bool) Stages {
 		Check:    checks.stage(),
 		Analyze:  judge.stage(),
 		Diff:     compares.stage(),
-		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets, r.waves).stage(&questioner{prober: &closure.Prober{Rooms: r.rooms, Access: r.access}, differ: compares}),
+		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets, r.waves).stage(&questioner{prober: r.prober(), differ: compares}),
 		Execute:  r.scheduler.Actor(),
 	}
 }
@@ -459,6 +459,10 @@ func (r *Run) analyst() *analyst {
 		control: r.control, rooms: r.rooms, families: r.admission.Families,
 		analyzers: r.settings.Analyzers, limit: r.settings.AnalyzeLimit, directory: r.settings.Directory,
 	}
+}
+
+func (r *Run) prober() *closure.Prober {
+	return &closure.Prober{Rooms: r.rooms, Access: r.access}
 }
 
 func (r *Run) reader() *refresh.Reader {

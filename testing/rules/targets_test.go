@@ -522,7 +522,7 @@ func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
 	require.Equal(t, map[string]int{"default": 1, "d": 1, "t": 1, "x": 1, "y": 1}, shown)
 }
 
-func TestDependentsAreDeletedWithTheConfigurationOfTheProgram(t *testing.T) {
+func TestDependentsAreProbedWithTheConfigurationOfTheProgram(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) {
 		_, ref := s.provider("p", in{"region": "1"})
@@ -534,8 +534,8 @@ func TestDependentsAreDeletedWithTheConfigurationOfTheProgram(t *testing.T) {
 	require.Equal(t, values(in{"region": "2"}), askedOnce[providers.ConfigureRequest](r, "p").Inputs)
 }
 
-// Nothing depends on the answers: a targeted destroy deletes all that depends on its targets.
-func TestATargetedDestroyComparesNothing(t *testing.T) {
+// A targeted destroy deletes all that depends on its targets.
+func TestATargetedDestroyDoesNotDependOnDiff(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", nil))) }))
 	k.fake = func(f *providertest.Fake) {

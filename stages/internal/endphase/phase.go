@@ -34,6 +34,7 @@ type Phase struct {
 	Plans     *plan.Plans
 	Targets   *targeting.Targets
 	Scheduler *execute.Scheduler
+	Prober    *closure.Prober
 	Reader    *refresh.Reader
 
 	// Deleting is called with all deletes before the first begins; nil calls nothing. Drain runs the deletes to their end.
@@ -62,6 +63,9 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 		return ph.Reader.RefreshRest(ctx)
 	}
 	all := rooms.Remains(ph.Rooms)
+	if ph.Rooms.Targeting.Targets.IsConstrained() {
+		ph.probeTargets(ctx, all)
+	}
 	steps, left := ph.planDeletes(all, selected(ph.Rooms, all), keeps)
 	if !ph.Plans.FollowAtEnd(left, steps) {
 		return nil // the run has stopped
