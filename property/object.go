@@ -432,7 +432,8 @@ func (m Map) WithoutDeep(name string) Map {
 }
 
 // FindUnknown returns the first value of m, in the order of names, that is not known, and its path. The values that count are those that may not
-// leave an update: unknowns, outputs that are not known, references with an unknown ID, and secrets without content; see [Value.HasUnknowns].
+// leave an update: unknowns, outputs that are not known, and secrets without content. A reference does not count: one to a component has no ID, or one
+// that is empty or unknown, as the program likes.
 func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), isNotKnown) }
 
 // FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and its path.

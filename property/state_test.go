@@ -171,7 +171,7 @@ func TestOldReferenceFormsAreRead(t *testing.T) {
 		"null":          {`,"id":{"V":null}}`, Null},
 		"empty object":  {`,"id":{}}`, Null},
 		"plain":         {`,"id":"i"}`, String("i")},
-		"empty":         {`,"id":""}`, UnknownOf(unknownAbsent)},
+		"empty":         {`,"id":""}`, Computed()},
 		"absent":        {`}`, Null},
 		"null in plain": {`,"id":null}`, Null},
 	}

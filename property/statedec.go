@@ -259,9 +259,7 @@ func reference(m Map) (Reference, error) {
 	}
 	switch {
 	case id.IsNull():
-	case id.IsString() && id.AsString() == "":
-		r.ID = UnknownOf(unknownAbsent)
-	case id.IsUnknown():
+	case id.IsUnknown(), id.IsString() && id.AsString() == "":
 		r.ID = Computed()
 	case id.IsString():
 		r.ID = id

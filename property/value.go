@@ -56,10 +56,6 @@ const (
 	UnknownObject  UnknownKind = "object"
 )
 
-// unknownAbsent is the kind of the ID of a reference that came with an empty one. It stands for an ID that is not known, but some programs send it for
-// components, too, which have none.
-const unknownAbsent UnknownKind = "absent"
-
 // Reference is a resource that occurs inside a property value.
 type Reference struct {
 	URN            urn.URN
@@ -406,15 +402,15 @@ func (v Value) HasMark() bool {
 	return found
 }
 
-// ReplaceUnknowns returns v with every unknown at any depth, and every [Reference] with an unknown ID, replaced by the result of with; see
-// [Value.HasUnknowns]. Those that are unavailable stay.
+// ReplaceUnknowns returns v with every unknown at any depth, the unavailable ones excepted, replaced by the result of
+// with.
 func (v Value) ReplaceUnknowns(with func() Value) Value {
 	var all rewriter
 	all = func(v Value) (Value, bool) {
 		switch {
 		case isUnavailable(v):
 			return v, false
-		case v.IsUnknown(), v.IsReference() && isUnknown(v):
+		case v.IsUnknown():
 			return with(), true
 		}
 		return rewriteChildren(v, all)
@@ -486,8 +482,8 @@ func (v Value) isWrappedNull() bool {
 	return v.v != nil && inner.IsNull() && !v.HasSealed()
 }
 
-// HasUnknowns reports whether v or anything inside it is unknown, the ID of a [Reference] included. An ID that has come as an empty text does not
-// count, because that of a component may come so.
+// HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
+// reference itself is known.
 func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }
 
 // HasSealed reports whether v or anything inside it is sealed; see [Value.IsSealed].

@@ -92,16 +92,10 @@ func rewriteMap(m Map, f rewriter) (Map, bool) {
 }
 
 func isUnknown(v Value) bool {
-	switch x := v.v.(type) {
-	case Unknown:
-		return true
-	case Reference:
-		id, is := x.ID.v.(Unknown)
-		return is && id.Kind != unknownAbsent
-	case *Output:
-		return !x.Known
+	if o, ok := v.v.(*Output); ok {
+		return !o.Known
 	}
-	return false
+	return v.IsUnknown()
 }
 
 func isSecret(v Value) bool {

@@ -539,7 +539,7 @@ func (d *wireDecoder) referenceID(f wireFields) (Value, error) {
 		s = v.AsString()
 	}
 	if s == "" {
-		return UnknownOf(unknownAbsent), nil
+		return Computed(), nil
 	}
 	if _, unknown := unknownFromSentinel(s); unknown {
 		if d.options.Unknowns == RejectUnknowns {

@@ -76,10 +76,14 @@ func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {
 func (s replyShape) withoutUnknowns(m property.Map) property.Map {
 	var drop []string
 	for name, v := range m.All() {
-		if s.references {
-			v = v.MapReferences(func(r property.Reference) property.Reference { return property.Reference{URN: r.URN} })
+		unknown := v.HasUnknowns()
+		if !s.references { // each becomes its ID
+			v.MapReferences(func(r property.Reference) property.Reference {
+				unknown = unknown || r.ID.IsUnknown()
+				return r
+			})
 		}
-		if v.HasUnknowns() {
+		if unknown {
 			drop = append(drop, name)
 		}
 	}

@@ -34,15 +34,6 @@ func from(name string, of *stages.RegisterReply) option {
 	}
 }
 
-// referring gives a property a reference to another resource.
-func referring(name string, to *stages.RegisterReply) option {
-	return func(r *stages.RegisterRequest) {
-		r.Inputs = r.Inputs.With(name, referenceTo(to))
-		r.PropertyDependencies[name] = append(r.PropertyDependencies[name], to.URN)
-		r.Dependencies = append(r.Dependencies, to.URN)
-	}
-}
-
 // referenceTo returns a reference to a custom resource, as SDKs send it: the ID is unknown if the answer has none.
 func referenceTo(r *stages.RegisterReply) property.Value {
 	id := property.Computed()

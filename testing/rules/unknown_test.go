@@ -40,37 +40,6 @@ func TestNothingIsMadeOfAnInputThatIsNotKnownInAnUpdate(t *testing.T) {
 	}
 }
 
-// A program in which a resource has no ID after it was registered is at fault, so nothing is made with a reference to it.
-func TestNothingIsMadeOfAReferenceWithAnUnknownID(t *testing.T) {
-	unmade := &stages.RegisterReply{URN: urnOf("a")}
-	for name, c := range map[string]struct {
-		with option
-		text string
-	}{
-		"an input": {
-			func(r *stages.RegisterRequest) { r.Inputs = values(in{"refs": property.ArrayOf(referenceTo(unmade))}) },
-			"nothing is done about " + string(urnOf("b")) + ": the value of its property refs[0] is not known; it comes from " + string(urnOf("a")),
-		},
-		"a trigger": {trigger(referenceTo(unmade)), "replacement trigger contains unknowns for " + string(urnOf("b"))},
-	} {
-		t.Run(name, func(t *testing.T) {
-			k := newKit(t)
-			k.up(program(func(s *script) { s.thing("a", nil); s.thing("b", nil, trigger(1)) }))
-			r := k.fails(program(func(s *script) { s.thing("a", nil); s.thing("b", nil, c.with) }), c.text)
-			require.Empty(t, r.changed())
-		})
-	}
-}
-
-func TestAProviderWhoseConfigurationRefersToWhatIsNotMadeYetIsNotConfiguredInAPreview(t *testing.T) {
-	k := newKit(t)
-	r := k.preview(program(func(s *script) {
-		_, ref := s.provider("prov", nil, referring("owner", s.thing("a", nil)))
-		s.thing("b", nil, via(ref))
-	}))
-	require.Empty(t, asked[providers.ConfigureRequest](r, "prov"))
-}
-
 func TestAnInputWhoseChangesAreIgnoredNeedNotBeKnown(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("b", in{"x": 1}) }))

@@ -98,9 +98,6 @@ func NoteClosure(root stages.Diffed, members []closure.Member) {
 func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 	u := stages.Unknown{Property: path.String()}
 	was, _ := d.Old.Inputs.StripSecretsAndOutputs().Lookup(path)
-	if was.IsReference() {
-		was = was.AsReference().ID
-	}
 	var best found
 	for _, dep := range slices.Sorted(slices.Values(d.Goal.PropertyDependencies[path[0].Key])) {
 		made, ok := c.rooms.Results.Lookup(dep)

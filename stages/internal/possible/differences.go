@@ -52,19 +52,13 @@ func (i differences) at(path property.Path) (unknown []property.Path, known bool
 	const name = "v"
 	object := func(v property.Value) property.Map { return property.NewMap(map[string]property.Value{name: v}) }
 	for c := range property.Diff(object(was), object(is), nil).Changes() {
-		if dependsOnUnknown(c) {
+		if c.New.IsUnknown() {
 			unknown = append(unknown, slices.Concat(path, c.Path[1:]))
 		} else {
 			known = true
 		}
 	}
 	return unknown, known
-}
-
-// dependsOnUnknown reports whether an unknown value decides whether two values differ: the new one, or the ID in a reference to the same resource.
-func dependsOnUnknown(c property.Change) bool {
-	was, is := c.Old.AsReference(), c.New.AsReference()
-	return c.New.IsUnknown() || is.ID.IsUnknown() && was.URN == is.URN
 }
 
 // dependsOn returns the unknown values on which a change that Diff requires depends, and the operation without that change. There

@@ -27,9 +27,6 @@ func UnknownInput(rooms *Rooms, l stages.Located, inputs property.Map, preview b
 		return e
 	}
 	from := sourcesOf(l, at[0].Key)
-	if v.IsReference() {
-		from = []urn.URN{v.AsReference().URN}
-	}
 	for _, u := range slices.Sorted(slices.Values(from)) {
 		because := whyUnknown(rooms, u)
 		if e.From == "" || because != stages.UnknownSource && e.Because == stages.UnknownSource {
