@@ -22,8 +22,8 @@ type Item interface {
 
 // Reports are the functions that get what a guard finds.
 type Reports struct {
-	// Refuse records the error of a stage. If it returns an error, the pipeline stops. If it returns nil and mayGoOn is true, the input of the stage
-	// may go on.
+	// Refuse records the error of a stage. If it returns an error, which is a [*stages.ReportedError], the pipeline stops. If it returns nil and
+	// mayGoOn is true, the input of the stage may go on.
 	Refuse func(err error, mayGoOn bool) error
 	// Slow is called once for a stage that has not returned after [Patience]. The URN is that of the item, or "". Slow must not block. Nil drops it.
 	Slow func(at urn.URN, text string)
@@ -89,7 +89,7 @@ func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out
 		}
 	}()
 	if err := g.stage.Run(ctx, in, g.emit(emit)); err != nil {
-		if err := g.to.Refuse(g.named(ctx, id, in.String(), err), g.same != nil); err != nil || !g.holds(id) {
+		if err := g.failed(ctx, id, in.String(), err); err != nil || !g.holds(id) {
 			return err
 		}
 		return g.emit(emit)(g.same(in))
@@ -175,7 +175,7 @@ func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.
 	err := f(ctx, g.emit(emit))
 	g.aside("")
 	if err != nil {
-		if err := g.to.Refuse(g.named(ctx, stages.Identity{}, "its "+name, err), g.same != nil); err != nil {
+		if err := g.failed(ctx, stages.Identity{}, "its "+name, err); err != nil {
 			return err
 		}
 		for _, in := range g.kept() {
@@ -296,15 +296,23 @@ func (g *guard[In, Out]) broken(id stages.Identity, problem string) error {
 	return g.to.Refuse(&stages.SlotError{Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: problem}, false)
 }
 
-// named returns the error of a stage, with the stage and the item if it names none. The end of the run is no error of the stage.
-func (g *guard[In, Out]) named(ctx context.Context, id stages.Identity, item string, err error) error {
-	if _, refused := err.(*stages.RefusedError); refused || ends(ctx, err) {
+// failed reports the error of a stage. It returns nil if the inputs of the stage may go on. The end of the run is no error of the stage.
+func (g *guard[In, Out]) failed(ctx context.Context, id stages.Identity, item string, err error) error {
+	if ends(ctx, err) {
+		return err
+	}
+	return g.to.Refuse(g.named(id, item, err), g.same != nil)
+}
+
+// named returns the error of a stage, with the stage and the item if it names none.
+func (g *guard[In, Out]) named(id stages.Identity, item string, err error) error {
+	if _, refused := err.(*stages.RefusedError); refused {
 		return err
 	}
 	if several, is := err.(interface{ Unwrap() []error }); is {
 		var all []error
 		for _, part := range several.Unwrap() {
-			all = append(all, g.named(ctx, id, item, part))
+			all = append(all, g.named(id, item, part))
 		}
 		return errors.Join(all...)
 	}

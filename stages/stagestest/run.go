@@ -159,16 +159,13 @@ func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
 	defer r.mu.Unlock()
 	if broken := (*stages.SlotError)(nil); errors.As(err, &broken) {
 		r.result.Broken = append(r.result.Broken, broken)
-		return err
-	}
-	if errors.Is(err, pipeline.ErrStopped) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err // the end of the run is no refusal
+		return &stages.ReportedError{Err: err}
 	}
 	r.result.Refused = append(r.result.Refused, err)
 	if mayGoOn && r.operation.Info.DryRun {
 		return nil
 	}
-	return err
+	return &stages.ReportedError{Err: err}
 }
 
 func (r *run[In, Out]) do(ctx context.Context, p pace, items []In) Result[Out] {
