@@ -198,9 +198,9 @@ func TestPanicsOutsideOfItemsAreReportedToo(t *testing.T) {
 		}, "s: panic: boom"},
 		"abandon": {func() Flow[int] {
 			return Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass,
-				Flush:   func(context.Context, Emit[int]) error { return ErrStopped },
+				Flush:   func(context.Context, Emit[int]) error { return errBad },
 				Abandon: func(error) { panic("boom") }})
-		}, "s: panic: boom"},
+		}, "2 errors:\n  * s: bad\n  * s: panic: boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -310,6 +310,27 @@ func TestRealFailureAfterTheEndIsReported(t *testing.T) {
 		_, err := collect(t.Context(), f)
 		require.Equal(t, []string{"create: item 0: bad", "create: item 1: bad"}, lines(t, err))
 	})
+}
+
+func TestTheEndOfAnotherRunIsAFailure(t *testing.T) {
+	pass := func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }
+	for name, c := range map[string]struct {
+		run   func(context.Context, int, Emit[int]) error
+		flush func(context.Context, Emit[int]) error
+		want  string
+	}{
+		"run":        {func(context.Context, int, Emit[int]) error { return ErrStopped }, nil, "s: pipeline stopped"},
+		"flush":      {pass, func(context.Context, Emit[int]) error { return ErrStopped }, "s: pipeline stopped"},
+		"its reason": {func(context.Context, int, Emit[int]) error { return &StoppedError{Cause: errBad} }, nil, "s: pipeline stopped: bad"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := collect(t.Context(), Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: c.run, Flush: c.flush}))
+				require.EqualError(t, err, c.want)
+				require.ErrorAs(t, err, new(*StageError))
+			})
+		})
+	}
 }
 
 func TestContextTellsStagesWhyTheRunEnded(t *testing.T) {

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -194,6 +195,77 @@ func TestAnErrorOfAStageNamesTheStageAndTheResource(t *testing.T) {
 		})
 	})
 	require.ErrorContains(t, late.err, `stage "pairs" in the slot Located, its Flush: boom`)
+}
+
+// stopping returns a stage that says for the items of b that the pipeline has stopped.
+func stopping[T interface{ fmt.Stringer }]() func(stages.Operation) pipeline.Stage[T, T] {
+	return stageOf(func(_ context.Context, in T, emit pipeline.Emit[T]) error {
+		if strings.HasSuffix(in.String(), "Thing::b") || in.String() == `test:index:Thing "b"` {
+			return fmt.Errorf("my own pipeline: %w", pipeline.ErrStopped)
+		}
+		return emit(in)
+	})
+}
+
+// The program does not look at the error of a registration. Without b, the update would delete it.
+func TestAStageThatStopsOnlyItselfStopsTheOperation(t *testing.T) {
+	for slot, insert := range map[string]func(*sluice.Engine){
+		"Registered": func(e *sluice.Engine) { e.Registered.Insert(stopping[stages.Registered]()) },
+		"Located":    func(e *sluice.Engine) { e.Located.Insert(stopping[stages.Located]()) },
+		"Checked":    func(e *sluice.Engine) { e.Checked.Insert(stopping[stages.Checked]()) },
+		"Analyzed":   func(e *sluice.Engine) { e.Analyzed.Insert(stopping[stages.Analyzed]()) },
+		"Diffed":     func(e *sluice.Engine) { e.Diffed.Insert(stopping[stages.Diffed]()) },
+		"Built":      func(e *sluice.Engine) { e.Built.Insert(stopping[stages.Built]()) },
+		"Executed":   func(e *sluice.Engine) { e.Executed.Insert(stopping[stages.Executed]()) },
+		"Deleted":    func(e *sluice.Engine) { e.Deleted.Insert(stopping[stages.Deleted]()) },
+		"Check": func(e *sluice.Engine) {
+			e.Replace.Check = func(_ stages.Operation, standard pipeline.Stage[stages.Located, stages.Checked]) pipeline.Stage[stages.Located, stages.Checked] {
+				own := standard
+				own.Name = "mine"
+				own.Run = func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Checked]) error {
+					if l.URN.Name() == "b" {
+						return pipeline.ErrStopped
+					}
+					return standard.Run(ctx, l, emit)
+				}
+				return own
+			}
+		},
+	} {
+		t.Run(slot, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(both(1)))
+			declared := []string{"a", "b"}
+			if slot == "Deleted" {
+				declared = declared[:1]
+			}
+			op := func(run func(*sluice.Engine, context.Context) (*sluice.Result, error)) *ran {
+				return k.try(func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+					e := sluice.Standard(o)
+					insert(e)
+					return run(e, ctx)
+				}, func(ctx context.Context, m stages.Monitor) error {
+					for _, name := range declared {
+						_, _ = m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name, Custom: true})
+					}
+					return nil
+				})
+			}
+			for _, out := range []*ran{op(preview), op(update)} {
+				out.requireFailure(`stage "mine" in the slot ` + slot)
+				var failed *stages.StageFailedError
+				require.ErrorAs(t, out.err, &failed)
+				require.ErrorIs(t, failed, pipeline.ErrStopped)
+				if slot != "Registered" { // it has no name there yet
+					require.Equal(t, urnOf("b"), failed.URN)
+				}
+			}
+			if slot != "Deleted" {
+				require.Equal(t, []string{"a", "b"}, k.names())
+			}
+			k.requireTruth()
+		})
+	}
 }
 
 func TestAStageThatDoesNotReturnIsNamed(t *testing.T) {
