@@ -62,6 +62,9 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
+// errNone is never returned.
+var errNone = errors.New("none")
+
 // errExited is reported for a function that ended its goroutine instead of returning.
 var errExited = errors.New("the function called runtime.Goexit, as testing.T.FailNow does; it must return")
 

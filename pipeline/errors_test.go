@@ -211,6 +211,29 @@ func TestPanicsOutsideOfItemsAreReportedToo(t *testing.T) {
 	}
 }
 
+// nilError is an error like those of many packages: a nil pointer in an error panics.
+type nilError struct{ err error }
+
+func (e *nilError) Error() string { return e.err.Error() }
+func (e *nilError) Unwrap() error { return e.err }
+
+func TestErrorWhoseMethodsPanicIsReplaced(t *testing.T) {
+	for name, bad := range map[string]error{"alone": (*nilError)(nil), "wrapped": &nilError{err: (*nilError)(nil)}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := collect(t.Context(), Via(numbers(4, 0), Stage[int, int]{
+					Name: "s", Workers: 4,
+					Run:   func(context.Context, int, Emit[int]) error { time.Sleep(time.Second); return bad },
+					Flush: func(context.Context, Emit[int]) error { return bad },
+				}))
+				require.Len(t, lines(t, err), 4)
+				require.ErrorContains(t, err, "a method of the returned error, a *pipeline.nilError, panicked (is it a nil pointer?)")
+				require.ErrorAs(t, err, new(*PanicError))
+			})
+		})
+	}
+}
+
 func TestFunctionThatEndsItsGoroutineFailsItsItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := Via(numbers(6, 0), Stage[int, int]{Name: "exit", Workers: 6, Run: func(_ context.Context, v int, emit Emit[int]) error {

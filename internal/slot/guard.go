@@ -88,7 +88,7 @@ func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out
 			g.free(g.drop(id)) // the pipeline rejects it
 		}
 	}()
-	if err := g.stage.Run(ctx, in, g.emit(emit)); err != nil {
+	if err := pipeline.Readable(g.stage.Run(ctx, in, g.emit(emit))); err != nil {
 		if err := g.failed(ctx, id, in.String(), err); err != nil || !g.holds(id) {
 			return err
 		}
@@ -172,7 +172,7 @@ func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) err
 // letGo calls a function of the stage that has to emit all items that the stage keeps.
 func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[Out]) error, emit pipeline.Emit[Out]) error {
 	g.aside(name)
-	err := f(ctx, g.emit(emit))
+	err := pipeline.Readable(f(ctx, g.emit(emit)))
 	g.aside("")
 	if err != nil {
 		if err := g.failed(ctx, stages.Identity{}, "its "+name, err); err != nil {
