@@ -121,22 +121,30 @@ func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
 			return emit(v)
 		case g.ended:
 			return pipeline.ErrStopped
-		case !id.Owes() && id.Seq() == 0:
+		case replies[Out]() && !id.Owes() && id.Seq() == 0:
 			return g.broken(id, fmt.Sprintf("it emitted %s without its PendingReply; emit what came in, changed", v))
+		case !replies[Out]():
+			return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, as it came", describe(v)))
 		}
 		return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
-			"the number and the URN that it came with", v))
+			"the number and the URN that it came with", describe(v)))
 	}
 }
 
 // judge returns an error, and rejects the item, if the stage has changed what it may not change. h is nil for an item that the stage has made.
 func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) error {
 	if h == nil {
+		if problem := unfit[In](&v, nil); problem != "" {
+			return g.broken(id, problem)
+		}
 		return nil
 	}
 	defer g.free(h)
 	h.out = v
 	problem := g.rule.broken(h)
+	if problem == "" {
+		problem = unfit(&h.out, &h.in)
+	}
 	if problem == "" {
 		return nil
 	}
