@@ -27,6 +27,8 @@ type Reports struct {
 	Refuse func(err error, mayGoOn bool) error
 	// Slow is called once for a stage that has not returned after [Patience]. The URN is that of the item, or "". Slow must not block. Nil drops it.
 	Slow func(at urn.URN, text string)
+	// References returns an error for a registration that refers to something that it must not refer to. Nil allows everything but itself.
+	References func(stages.Located) error
 }
 
 // guard enforces the rules on one stage.
@@ -146,6 +148,9 @@ func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) erro
 		problem = unfit(&h.out, &h.in)
 	}
 	if problem == "" {
+		problem = g.refers(h)
+	}
+	if problem == "" {
 		return nil
 	}
 	err := g.broken(id, problem)
@@ -153,6 +158,27 @@ func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) erro
 		r.Reject(err)
 	}
 	return err
+}
+
+// refers finds a reference that a stage has given a registration after lookup had checked its references; "" for none.
+func (g *guard[In, Out]) refers(h *held[In, Out]) string {
+	in, _ := any(&h.in).(*stages.Located)
+	out, _ := any(&h.out).(*stages.Located)
+	if in == nil || out == nil || in.Goal == out.Goal && in.Read == out.Read {
+		return ""
+	}
+	for ref := range out.Unmade(stages.Checked{}).References() {
+		if ref.URN == out.URN {
+			return fmt.Sprintf("it made %s refer to itself", out)
+		}
+	}
+	if g.to.References == nil {
+		return ""
+	}
+	if err := g.to.References(*out); err != nil {
+		return fmt.Sprintf("it changed what %s refers to: %v", out, err)
+	}
+	return ""
 }
 
 // idle is called when no input waits. The program might wait for an item that the stage keeps.

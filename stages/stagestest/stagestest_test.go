@@ -117,7 +117,15 @@ func TestCheckFindsTheRulesThatAStageBreaks(t *testing.T) {
 	}{
 		"forgets": {run(func(stages.Located, emitting) error { return nil }), "it has not emitted"},
 		"repeats": {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), emit(l)) }), "which it has emitted before"},
-		"stops":   {run(func(stages.Located, emitting) error { return pipeline.ErrStopped }), "it says that the pipeline has stopped, which is not so"},
+		"refers to itself": {run(func(l stages.Located, emit emitting) error {
+			if l.Goal != nil {
+				own := *l.Goal
+				own.DeletedWith = l.URN
+				l.Goal = &own
+			}
+			return emit(l)
+		}), "refer to itself"},
+		"stops": {run(func(stages.Located, emitting) error { return pipeline.ErrStopped }), "it says that the pipeline has stopped, which is not so"},
 		"returns a nil pointer as an error": {run(func(stages.Located, emitting) error { return (*stages.StageFailedError)(nil) }),
 			"a method of the returned error, a *stages.StageFailedError, panicked"},
 		"emits and returns an error": {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), errors.New("boom")) }),

@@ -18,6 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // changing returns a stage that changes the items of b.
@@ -127,6 +128,59 @@ func both(size int) func(*script) {
 		s.thing("a", in{"size": size})
 		s.thing("b", in{"size": size})
 	}
+}
+
+// The recorded states would not be sound.
+func TestAStageThatRefersToWhatIsNotThereIsNamed(t *testing.T) {
+	b, unknown := urnOf("b"), urnOf("unknown")
+	const lacks = ": the program has not registered that, and it is not in the state of the stack"
+	for name, c := range map[string]struct {
+		change func(*stages.Goal)
+		text   string
+	}{
+		"dependency":       {func(g *stages.Goal) { g.Dependencies = []urn.URN{unknown} }, " cannot depend on " + string(unknown) + lacks},
+		"property":         {func(g *stages.Goal) { g.PropertyDependencies = map[string][]urn.URN{"x": {unknown}} }, string(unknown) + " (property x)" + lacks},
+		"deleted with":     {func(g *stages.Goal) { g.DeletedWith = unknown }, " cannot be deleted with " + string(unknown) + lacks},
+		"replaced with":    {func(g *stages.Goal) { g.ReplaceWith = []urn.URN{unknown} }, " cannot be replaced with " + string(unknown) + lacks},
+		"itself":           {func(g *stages.Goal) { g.Dependencies = []urn.URN{b} }, "it made " + string(b) + " refer to itself"},
+		"one that follows": {func(g *stages.Goal) { g.Dependencies = []urn.URN{urnOf("c")} }, " cannot depend on " + string(urnOf("c")) + lacks},
+	} {
+		regoal := func(l *stages.Located) {
+			own := *l.Goal
+			c.change(&own)
+			l.Goal = &own
+		}
+		for slot, insert := range map[string]func(e *sluice.Engine){
+			"Located": func(e *sluice.Engine) { e.Located.Insert(changing(regoal)) },
+			"Import":  func(e *sluice.Engine) { e.Replace.Import = instead[stages.Located](regoal) },
+		} {
+			t.Run(name+" in "+slot, func(t *testing.T) {
+				k := newKit(t)
+				for _, run := range []func(*sluice.Engine, context.Context) (*sluice.Result, error){preview, update} {
+					out := k.try(func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+						e := sluice.Standard(o)
+						insert(e)
+						return run(e, ctx)
+					}, program(func(s *script) { both(1)(s); s.thing("c", nil) }))
+					out.requireFailure(`stage "mine" in the slot ` + slot + ": it ")
+					out.requireFailure(c.text)
+				}
+				k.requireTruth()
+				require.NotContains(t, k.names(), "b")
+			})
+		}
+	}
+}
+
+func TestAStageMayReferToWhatIsThere(t *testing.T) {
+	out := upWith(newKit(t), func(e *sluice.Engine) {
+		e.Located.Insert(changing(func(l *stages.Located) {
+			own := *l.Goal
+			own.Dependencies = []urn.URN{urnOf("a")}
+			l.Goal = &own
+		}))
+	})
+	require.NoError(t, out.err)
 }
 
 func TestAStageMayEmitACopyOfTheGoal(t *testing.T) {
