@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out
 			g.free(g.drop(id)) // the pipeline rejects it
 		}
 	}()
-	if err := pipeline.Readable(g.stage.Run(ctx, in, g.emit(emit))); err != nil {
+	if err := call(func() error { return g.stage.Run(ctx, in, g.emit(emit)) }); err != nil {
 		if err := g.failed(ctx, id, in.String(), err); err != nil || !g.holds(id) {
 			return err
 		}
@@ -206,7 +207,7 @@ func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) err
 // letGo calls a function of the stage that has to emit all items that the stage keeps.
 func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[Out]) error, emit pipeline.Emit[Out]) error {
 	g.aside(name)
-	err := pipeline.Readable(f(ctx, g.emit(emit)))
+	err := call(func() error { return f(ctx, g.emit(emit)) })
 	g.aside("")
 	if err != nil {
 		if err := g.failed(ctx, stages.Identity{}, "its "+name, err); err != nil {
@@ -330,8 +331,18 @@ func (g *guard[In, Out]) broken(id stages.Identity, problem string) error {
 	return g.to.Refuse(&stages.SlotError{Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: problem}, false)
 }
 
-// failed reports the error of a stage. It returns nil if the inputs of the stage may go on. The end of the run is no error of the stage.
+// call calls a function of the stage. A panic is a [*pipeline.PanicError].
+func call(f func() error) (err error) {
+	pipeline.Attempt(f, func(e error) { err = e })
+	return err
+}
+
+// failed reports the error of a stage. It returns nil if the inputs of the stage may go on, which they may not after a panic. The end of the run is no
+// error of the stage.
 func (g *guard[In, Out]) failed(ctx context.Context, id stages.Identity, item string, err error) error {
+	if panicked, is := err.(*pipeline.PanicError); is {
+		return cmp.Or(g.to.Refuse(g.named(id, item, panicked), false), err)
+	}
 	if ends(ctx, err) {
 		return err
 	}

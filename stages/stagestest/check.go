@@ -255,7 +255,11 @@ func (c *checker[In, Out]) requireRules(what string, r Result[Out], whole bool) 
 	switch {
 	case len(r.Broken) > 0:
 	case errors.As(r.Err, &p):
-		c.say(what, fmt.Sprintf("the stage has panicked: %v", p), "\n"+string(p.Stack))
+		problem := p.Error()
+		if failed := (*stages.StageFailedError)(nil); errors.As(r.Err, &failed) {
+			problem = failed.Item + ": " + problem
+		}
+		c.say(what, "the stage has panicked: "+problem, "\n"+string(p.Stack))
 	case whole && r.Err != nil && len(r.Refused) == 0:
 		c.say(what, r.Err.Error(), "")
 	default:

@@ -203,6 +203,9 @@ func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
 		})
 		return &stages.ReportedError{Err: err}
 	}
+	if errors.As(err, new(*pipeline.PanicError)) {
+		return &stages.ReportedError{Err: err} // no refusal, but a mistake
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Refused = append(r.result.Refused, err)

@@ -254,6 +254,13 @@ func TestAPanicOfAStageIsTheOnlyFailure(t *testing.T) {
 			require.Len(t, all.Errors, 1)
 			var panicked *pipeline.PanicError
 			require.ErrorAs(t, all.Errors[0], &panicked)
+			var of *stages.StageFailedError
+			require.ErrorAs(t, all.Errors[0], &of)
+			require.Contains(t, err.Error(), `stage "mine" in the slot Located`)
+			require.Contains(t, err.Error(), "panic: boom")
+			if !keeps {
+				require.Equal(t, "default", of.URN.Name(), "the provider comes first")
+			}
 		})
 	}
 }
