@@ -77,7 +77,9 @@ func (a *assembly) replaceIn(own *standard.Stages, r *standard.Run) error {
 
 // reports returns the functions that get what is found about the caller's stages.
 func reports(r *standard.Run) slot.Reports {
-	return slot.Reports{Refuse: r.Refuse, Slow: func(at urn.URN, text string) { r.Diagnose(at, stages.Info, text) }}
+	return slot.Reports{
+		Refuse: r.Refuse, Slow: func(at urn.URN, text string) { r.Diagnose(at, stages.Info, text) }, References: r.CheckReferences,
+	}
 }
 
 // via adds the stages of a slot to a flow.

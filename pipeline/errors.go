@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ErrStopped is the error of [Emit] once the run is over. Return it unchanged: a stage that ends with it has not failed
-// by itself, so it is never reported by [Run].
+// ErrStopped is the error of [Emit] once the run is over. Return it unchanged: a stage that ends with it then has not failed by itself, so [Run]
+// does not report it. Before the end, it is an error like any other, such as one of another run.
 var ErrStopped = errors.New("pipeline stopped")
 
 // StoppedError is the reason why an item did not go further although nothing was wrong with it: the run had ended. It
@@ -61,6 +61,9 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// errNone is never returned.
+var errNone = errors.New("none")
 
 // errExited is reported for a function that ended its goroutine instead of returning.
 var errExited = errors.New("the function called runtime.Goexit, as testing.T.FailNow does; it must return")

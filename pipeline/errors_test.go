@@ -198,14 +198,37 @@ func TestPanicsOutsideOfItemsAreReportedToo(t *testing.T) {
 		}, "s: panic: boom"},
 		"abandon": {func() Flow[int] {
 			return Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass,
-				Flush:   func(context.Context, Emit[int]) error { return ErrStopped },
+				Flush:   func(context.Context, Emit[int]) error { return errBad },
 				Abandon: func(error) { panic("boom") }})
-		}, "s: panic: boom"},
+		}, "2 errors:\n  * s: bad\n  * s: panic: boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, err := collect(t.Context(), c.flow())
 				require.EqualError(t, err, c.want)
+			})
+		})
+	}
+}
+
+// nilError is an error like those of many packages: a nil pointer in an error panics.
+type nilError struct{ err error }
+
+func (e *nilError) Error() string { return e.err.Error() }
+func (e *nilError) Unwrap() error { return e.err }
+
+func TestErrorWhoseMethodsPanicIsReplaced(t *testing.T) {
+	for name, bad := range map[string]error{"alone": (*nilError)(nil), "wrapped": &nilError{err: (*nilError)(nil)}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := collect(t.Context(), Via(numbers(4, 0), Stage[int, int]{
+					Name: "s", Workers: 4,
+					Run:   func(context.Context, int, Emit[int]) error { time.Sleep(time.Second); return bad },
+					Flush: func(context.Context, Emit[int]) error { return bad },
+				}))
+				require.Len(t, lines(t, err), 4)
+				require.ErrorContains(t, err, "a method of the returned error, a *pipeline.nilError, panicked (is it a nil pointer?)")
+				require.ErrorAs(t, err, new(*PanicError))
 			})
 		})
 	}
@@ -310,6 +333,27 @@ func TestRealFailureAfterTheEndIsReported(t *testing.T) {
 		_, err := collect(t.Context(), f)
 		require.Equal(t, []string{"create: item 0: bad", "create: item 1: bad"}, lines(t, err))
 	})
+}
+
+func TestTheEndOfAnotherRunIsAFailure(t *testing.T) {
+	pass := func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }
+	for name, c := range map[string]struct {
+		run   func(context.Context, int, Emit[int]) error
+		flush func(context.Context, Emit[int]) error
+		want  string
+	}{
+		"run":        {func(context.Context, int, Emit[int]) error { return ErrStopped }, nil, "s: pipeline stopped"},
+		"flush":      {pass, func(context.Context, Emit[int]) error { return ErrStopped }, "s: pipeline stopped"},
+		"its reason": {func(context.Context, int, Emit[int]) error { return &StoppedError{Cause: errBad} }, nil, "s: pipeline stopped: bad"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := collect(t.Context(), Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: c.run, Flush: c.flush}))
+				require.EqualError(t, err, c.want)
+				require.ErrorAs(t, err, new(*StageError))
+			})
+		})
+	}
 }
 
 func TestContextTellsStagesWhyTheRunEnded(t *testing.T) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -78,7 +79,7 @@ func nameOf[T any](v T) (name string) {
 }
 
 // Attempt calls f and passes its error to end, whichever way f ends: it returns, panics, which gives a [*PanicError], or leaves its goroutine by
-// [runtime.Goexit], as testing.T.FailNow does. In the last case end still runs, and the goroutine dies.
+// [runtime.Goexit], as testing.T.FailNow does. In the last case end still runs, and the goroutine dies. The error is [Readable].
 func Attempt(f func() error, end func(error)) {
 	var err error
 	returned := false
@@ -91,6 +92,22 @@ func Attempt(f func() error, end func(error)) {
 		}
 		end(err)
 	}()
-	err = f()
+	err = Readable(f())
 	returned = true
+}
+
+// Readable returns err, or a [*PanicError] if the methods of err or of what it wraps panic, as those of a nil pointer do. Errors are read in many
+// places, and nothing would catch the panic there.
+func Readable(err error) error {
+	if err == nil {
+		return nil
+	}
+	p := panics.Try(func() {
+		_ = err.Error()
+		_ = errors.Is(err, errNone) // calls the methods of all errors that it wraps
+	})
+	if p == nil {
+		return err
+	}
+	return &PanicError{Value: fmt.Sprintf("a method of the returned error, a %T, panicked (is it a nil pointer?): %v", err, p.Value), Stack: p.Stack}
 }

@@ -54,12 +54,9 @@ func (r *run) reason() error {
 	return &StoppedError{Cause: cause}
 }
 
-// isConsequence reports whether err only repeats that the run is over.
+// isConsequence reports whether err only repeats that the run is over. The same error before the end comes from elsewhere, and its item would be lost.
 func (r *run) isConsequence(err error) bool {
-	if errors.Is(err, ErrStopped) {
-		return true
-	}
-	return r.isOver() && (errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx)))
+	return r.isOver() && (errors.Is(err, ErrStopped) || errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx)))
 }
 
 // result is the result of Run once all goroutines have ended. Errors are ordered by stage, then by the item's rank, then
@@ -101,10 +98,10 @@ func (r *run) addNode(name string) *node {
 
 // fail records err, ends the run, and returns the error with which the item is rejected.
 func (n *node) fail(rk rank, err error) error {
-	if err == ErrStopped {
-		return n.stopped()
-	}
 	if n.run.isConsequence(err) {
+		if err == ErrStopped {
+			return n.stopped()
+		}
 		if !errors.Is(err, ErrStopped) {
 			err = &StoppedError{Cause: err}
 		}

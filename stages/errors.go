@@ -68,8 +68,8 @@ func GoesOn(err error) bool {
 
 // SlotError reports that a stage that a caller put into the pipeline has broken the rules of its slot.
 type SlotError struct {
-	Slot  string // as the field of the engine
-	Stage string
+	Slot  string  // as the field of the engine
+	Stage string  // "" if it is not known which one of the slot it was
 	Seq   int     // of the registration; 0 if it had none yet
 	URN   urn.URN // "" if it had none yet
 	// Problem is what the stage has done.
@@ -77,6 +77,9 @@ type SlotError struct {
 }
 
 func (e *SlotError) Error() string {
+	if e.Stage == "" {
+		return fmt.Sprintf("the stages in the slot %s: %s", e.Slot, e.Problem)
+	}
 	return fmt.Sprintf("stage %q in the slot %s: %s", e.Stage, e.Slot, e.Problem)
 }
 

@@ -138,7 +138,7 @@ func (r Registered) String() string {
 		return "a registration without a goal"
 	}
 	s := r.Subject()
-	return fmt.Sprintf("%s %q", s.Type, s.Name)
+	return fmt.Sprintf("%s %q", cmp.Or(s.Type, "a resource without a type"), s.Name)
 }
 
 // Also returns an additional registration, for a stage in the slot behind register to emit. The program has no part in it and gets
@@ -204,7 +204,7 @@ func (r Registered) Validate() error {
 	case (r.Goal == nil) == (r.Read == nil):
 		return fmt.Errorf("%s needs either a Goal or a Read", r)
 	case r.Goal != nil && (r.Goal.Type == "" || r.Goal.Custom && !r.Goal.Type.IsToken()):
-		return fmt.Errorf("the type %q of %s is not <package>:<module>:<type>; a Goal has what the resource needs", r.Goal.Type, r)
+		return fmt.Errorf("the type %q of the resource %q is not <package>:<module>:<type>; a Goal has what the resource needs", r.Goal.Type, r.Goal.Name)
 	}
 	return nil
 }

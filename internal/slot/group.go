@@ -1,10 +1,13 @@
 package slot
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // Group has the stages of a slot that items pass in groups: all items of a group have passed before any of them goes on. It is safe for
@@ -21,7 +24,7 @@ func NewGroup[T Item](slot string, stages []pipeline.Stage[T, T], to Reports) *G
 	return &Group[T]{slot: slot, stages: stages, to: to, turn: await.NewSlots(1)}
 }
 
-// Pass sends a group through the stages, and returns their error. Groups pass in the order of the calls.
+// Pass sends a group through the stages, and returns nil only if all of its items have come out. Groups pass in the order of the calls.
 func (g *Group[T]) Pass(ctx context.Context, items []T) error {
 	if err := g.turn.Acquire(ctx); err != nil {
 		return err
@@ -40,5 +43,11 @@ func (g *Group[T]) Pass(ctx context.Context, items []T) error {
 		guarded.Idle = nil // only the end of the group is waited for
 		flow = pipeline.Via(flow, guarded)
 	}
-	return pipeline.Run(ctx, flow, nil)
+	passed := 0
+	err := pipeline.Run(ctx, flow, func(context.Context, T) error { passed++; return nil })
+	if err == nil && passed != len(items) {
+		lost := &stages.SlotError{Slot: g.slot, Problem: fmt.Sprintf("of a group of %d, %d have passed, and no error says why; none of them goes on", len(items), passed)}
+		return cmp.Or[error](g.to.Refuse(lost, false), lost)
+	}
+	return err
 }

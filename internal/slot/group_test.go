@@ -49,3 +49,24 @@ func TestGroupsPassOneAfterTheOther(t *testing.T) {
 		require.ErrorIs(t, g.Pass(ctx, nil), context.DeadlineExceeded)
 	})
 }
+
+// A report that lets the pipeline go on is a mistake of the engine. Even then, no delete begins.
+func TestAGroupHasPassedOnlyIfAllItsItemsHave(t *testing.T) {
+	forgets := pipeline.Stage[stages.Deleting, stages.Deleting]{
+		Name: "forgets",
+		Run: func(_ context.Context, d stages.Deleting, emit pipeline.Emit[stages.Deleting]) error {
+			if d.URN.Name() == "b" {
+				return nil
+			}
+			return emit(d)
+		},
+	}
+	var found []string
+	g := slot.NewGroup("Deleting", []pipeline.Stage[stages.Deleting, stages.Deleting]{forgets}, slot.Reports{Refuse: func(err error, _ bool) error {
+		found = append(found, err.Error())
+		return nil
+	}})
+	err := g.Pass(t.Context(), []stages.Deleting{stagestest.Resource{Name: "a"}.Deleting(), stagestest.Resource{Name: "b"}.Deleting()})
+	require.EqualError(t, err, "the stages in the slot Deleting: of a group of 2, 1 have passed, and no error says why; none of them goes on")
+	require.Contains(t, found, err.Error())
+}

@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,13 @@ type Item interface {
 
 // Reports are the functions that get what a guard finds.
 type Reports struct {
-	// Refuse records the error of a stage. If it returns an error, the pipeline stops. If it returns nil and mayGoOn is true, the input of the stage
-	// may go on.
+	// Refuse records the error of a stage. If it returns an error, which is a [*stages.ReportedError], the pipeline stops. If it returns nil and
+	// mayGoOn is true, the input of the stage may go on.
 	Refuse func(err error, mayGoOn bool) error
 	// Slow is called once for a stage that has not returned after [Patience]. The URN is that of the item, or "". Slow must not block. Nil drops it.
 	Slow func(at urn.URN, text string)
+	// References returns an error for a registration that refers to something that it must not refer to. Nil allows everything but itself.
+	References func(stages.Located) error
 }
 
 // guard enforces the rules on one stage.
@@ -88,8 +91,8 @@ func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out
 			g.free(g.drop(id)) // the pipeline rejects it
 		}
 	}()
-	if err := g.stage.Run(ctx, in, g.emit(emit)); err != nil {
-		if err := g.to.Refuse(g.named(ctx, id, in.String(), err), g.same != nil); err != nil || !g.holds(id) {
+	if err := call(func() error { return g.stage.Run(ctx, in, g.emit(emit)) }); err != nil {
+		if err := g.failed(ctx, id, in.String(), err); err != nil || !g.holds(id) {
 			return err
 		}
 		return g.emit(emit)(g.same(in))
@@ -121,22 +124,33 @@ func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
 			return emit(v)
 		case g.ended:
 			return pipeline.ErrStopped
-		case !id.Owes() && id.Seq() == 0:
+		case replies[Out]() && !id.Owes() && id.Seq() == 0:
 			return g.broken(id, fmt.Sprintf("it emitted %s without its PendingReply; emit what came in, changed", v))
+		case !replies[Out]():
+			return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, as it came", describe(v)))
 		}
 		return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
-			"the number and the URN that it came with", v))
+			"the number and the URN that it came with", describe(v)))
 	}
 }
 
 // judge returns an error, and rejects the item, if the stage has changed what it may not change. h is nil for an item that the stage has made.
 func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) error {
 	if h == nil {
+		if problem := unfit[In](&v, nil); problem != "" {
+			return g.broken(id, problem)
+		}
 		return nil
 	}
 	defer g.free(h)
 	h.out = v
 	problem := g.rule.broken(h)
+	if problem == "" {
+		problem = unfit(&h.out, &h.in)
+	}
+	if problem == "" {
+		problem = g.refers(h)
+	}
 	if problem == "" {
 		return nil
 	}
@@ -145,6 +159,27 @@ func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) erro
 		r.Reject(err)
 	}
 	return err
+}
+
+// refers finds a reference that a stage has given a registration after lookup had checked its references; "" for none.
+func (g *guard[In, Out]) refers(h *held[In, Out]) string {
+	in, _ := any(&h.in).(*stages.Located)
+	out, _ := any(&h.out).(*stages.Located)
+	if in == nil || out == nil || in.Goal == out.Goal && in.Read == out.Read {
+		return ""
+	}
+	for ref := range out.Unmade(stages.Checked{}).References() {
+		if ref.URN == out.URN {
+			return fmt.Sprintf("it made %s refer to itself", out)
+		}
+	}
+	if g.to.References == nil {
+		return ""
+	}
+	if err := g.to.References(*out); err != nil {
+		return fmt.Sprintf("it changed what %s refers to: %v", out, err)
+	}
+	return ""
 }
 
 // idle is called when no input waits. The program might wait for an item that the stage keeps.
@@ -172,10 +207,10 @@ func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) err
 // letGo calls a function of the stage that has to emit all items that the stage keeps.
 func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[Out]) error, emit pipeline.Emit[Out]) error {
 	g.aside(name)
-	err := f(ctx, g.emit(emit))
+	err := call(func() error { return f(ctx, g.emit(emit)) })
 	g.aside("")
 	if err != nil {
-		if err := g.to.Refuse(g.named(ctx, stages.Identity{}, "its "+name, err), g.same != nil); err != nil {
+		if err := g.failed(ctx, stages.Identity{}, "its "+name, err); err != nil {
 			return err
 		}
 		for _, in := range g.kept() {
@@ -296,15 +331,33 @@ func (g *guard[In, Out]) broken(id stages.Identity, problem string) error {
 	return g.to.Refuse(&stages.SlotError{Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: problem}, false)
 }
 
-// named returns the error of a stage, with the stage and the item if it names none. The end of the run is no error of the stage.
-func (g *guard[In, Out]) named(ctx context.Context, id stages.Identity, item string, err error) error {
-	if _, refused := err.(*stages.RefusedError); refused || ends(ctx, err) {
+// call calls a function of the stage. A panic is a [*pipeline.PanicError].
+func call(f func() error) (err error) {
+	pipeline.Attempt(f, func(e error) { err = e })
+	return err
+}
+
+// failed reports the error of a stage. It returns nil if the inputs of the stage may go on, which they may not after a panic. The end of the run is no
+// error of the stage.
+func (g *guard[In, Out]) failed(ctx context.Context, id stages.Identity, item string, err error) error {
+	if panicked, is := err.(*pipeline.PanicError); is {
+		return cmp.Or(g.to.Refuse(g.named(id, item, panicked), false), err)
+	}
+	if ends(ctx, err) {
+		return err
+	}
+	return g.to.Refuse(g.named(id, item, err), g.same != nil)
+}
+
+// named returns the error of a stage, with the stage and the item if it names none.
+func (g *guard[In, Out]) named(id stages.Identity, item string, err error) error {
+	if _, refused := err.(*stages.RefusedError); refused {
 		return err
 	}
 	if several, is := err.(interface{ Unwrap() []error }); is {
 		var all []error
 		for _, part := range several.Unwrap() {
-			all = append(all, g.named(ctx, id, item, part))
+			all = append(all, g.named(id, item, part))
 		}
 		return errors.Join(all...)
 	}

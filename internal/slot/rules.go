@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // rule finds what a stage in one place of the pipeline has changed and may not change: the description of the change, "" for none. A nil rule
@@ -26,6 +27,47 @@ func (r rule[In, Out]) broken(h *held[In, Out]) string {
 		return ""
 	}
 	return r(&h.in, &h.out)
+}
+
+// unfit finds what keeps a registration from going on after the slot Registered; "" for nothing, and for other items. in is what it came in as; nil for
+// one that the stage has made.
+func unfit[In, Out Item](out *Out, in *In) string {
+	r, ok := any(out).(*stages.Registered)
+	if !ok {
+		return ""
+	}
+	if err := r.Validate(); err != nil {
+		return fmt.Sprintf("it emitted what cannot go on: %v", err)
+	}
+	if r.IsGiven() {
+		return fmt.Sprintf("it emitted %s, whose program has its reply already; answer or reject a registration, or emit it", *r)
+	}
+	was := ""
+	if before, ok := any(in).(*stages.Registered); ok && before != nil && before.Goal != nil {
+		was = before.Goal.Provider
+	}
+	if r.Goal == nil || !r.Goal.IsManaged() || in != nil && r.Goal.Provider == was {
+		return ""
+	}
+	if _, err := urn.ParseProviderRef(r.Goal.Provider); err != nil {
+		return fmt.Sprintf("it emitted %s with a provider that cannot be found: %v", *r, err)
+	}
+	return ""
+}
+
+// replies reports whether items of a type have a program that waits for a reply.
+func replies[T Item]() bool {
+	var none T
+	_, ok := any(none).(pipeline.Rejecter)
+	return ok
+}
+
+// describe names an item that may be the zero value.
+func describe[T Item](v T) string {
+	if _, ok := any(v).(stages.Registered); !ok && v.Identity().URN() == "" {
+		return "an item without a URN"
+	}
+	return v.String()
 }
 
 // goalOf returns the goal of the item that a pointer points to, which must stay as it is; nil if it has none.

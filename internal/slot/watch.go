@@ -55,10 +55,11 @@ func inOrder[T Item](a, b T) int {
 	return cmp.Or(cmp.Compare(a.Identity().Seq(), b.Identity().Seq()), cmp.Compare(a.String(), b.String()))
 }
 
-// ends reports whether an error is known already, or only means that the run is over.
+// ends reports whether an error of a stage is known already, or only means that the run is over. The same error before the end is one of the stage:
+// it may come from another pipeline or context.
 func ends(ctx context.Context, err error) bool {
-	if stages.IsReported(err) || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*stages.SlotError)) {
+	if stages.IsReported(err) {
 		return true
 	}
-	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
+	return ctx.Err() != nil && (errors.Is(err, pipeline.ErrStopped) || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }

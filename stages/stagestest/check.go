@@ -6,8 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/internal/slot"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -17,17 +22,18 @@ import (
 // orders break.
 const crowds = 20
 
-// Check tests a stage against the rules of its slot, and fails the test for each that it breaks. items makes items, anew in each
+// Check tests a stage against the rules of its slot, and fails the test once for each mistake. items makes items, anew in each
 // call; their identities must differ. Check adds items that stages often get wrong: reads, components, providers, new resources,
 // and those that the operation leaves out.
 //
-//   - Each item is emitted once, or there is an error for it; a stage does not panic.
+//   - Each item is emitted once, or there is an error for it, and not both; a stage does not panic.
+//   - A stage says that the pipeline has stopped only if it has.
 //   - Deletes come in groups, of which a stage gets one after the other.
 //   - Kept items are emitted when nothing else comes, because the program may wait for them.
 //   - The result for an item does not depend on whether others wait behind it, and nothing is left over from an earlier operation.
 //   - The end of the context ends the stage, and no item is lost.
 //   - What a slot does not let a stage change stays as it is, and so do the goals and the recorded states that items share.
-//   - Each function returns within five seconds.
+//   - Each function returns within five seconds. Otherwise Check ends the context, and then leaves behind what still does not return.
 //   - Items may come from many goroutines. Run the test with -race.
 func Check[T Item](t testing.TB, newStage Stage[T], items func() []T) {
 	t.Helper()
@@ -47,39 +53,15 @@ func check[In, Out Item](t testing.TB, newRun func(stages.RunInfo) *run[In, Out]
 		t.Errorf("the items must have different identities; give the resources different names")
 		return
 	}
-	preview, update := stages.RunInfo{DryRun: true}, stages.RunInfo{}
-	shared := all()
-	before := contents(shared)
-	first, returned := prompt(t, newRun(preview), shared)
-	if !returned {
-		return
-	}
-	requireRules(t, "a preview", first, true)
-	if len(first.Broken) == 0 {
-		requireSame(t, before, contents(shared))
-	}
-	if isGrouped[In]() {
-		groups := newRun(preview)
-		groups.do(t.Context(), together, all())
-		requireRules(t, "the second group of an operation", groups.do(t.Context(), together, all()), true)
-	}
-	for what, p := range map[string]pace{"the next preview": together, "a program that waits for each item": single} {
-		if p == single && isGrouped[In]() {
-			continue
-		}
-		again := newRun(preview).do(t.Context(), p, all())
-		requireRules(t, what, again, true)
-		if was, is := first.outcome(), again.outcome(); was != is {
-			t.Errorf("%s: other items have been emitted and refused than in the first preview.\nfirst:\n%s\nnow:\n%s", what, was, is)
-		}
-	}
-	requireRules(t, "an update", newRun(update).do(t.Context(), together, all()), true)
+	c := &checker[In, Out]{TB: t, newRun: newRun, items: all, said: map[string]bool{}}
+	c.previews()
+	c.pass("an update", c.update(), together, true)
 	for range crowds {
-		requireRules(t, "items from many goroutines", newRun(preview).do(t.Context(), crowded, all()), true)
+		c.pass("items from many goroutines", c.preview(), crowded, true)
 	}
 	for after := range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
-		r, n := newRun(update), 0
+		r, n := c.update(), 0
 		r.seen = func() {
 			if n++; n == after {
 				cancel()
@@ -88,23 +70,106 @@ func check[In, Out Item](t testing.TB, newRun func(stages.RunInfo) *run[In, Out]
 		if after == 0 {
 			cancel()
 		}
-		requireRules(t, fmt.Sprintf("a context that ends after %d items", after), r.do(ctx, together, all()), false)
+		c.passUnder(ctx, fmt.Sprintf("a context that ends after %d items", after), r, together, all(), false)
 		cancel()
 	}
 }
 
-// prompt passes all items to a stage, and fails the test if it does not return.
-func prompt[In, Out Item](t testing.TB, r *run[In, Out], items []In) (result Result[Out], returned bool) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	returned = true
-	r.late = func(text string) {
-		returned = false
-		t.Errorf("%s", text)
-		cancel()
+// checker is one call of [Check].
+type checker[In, Out Item] struct {
+	testing.TB
+	newRun func(stages.RunInfo) *run[In, Out]
+	items  func() []In
+	said   map[string]bool // the problems that have been reported
+	late   bool            // the stage has not returned: nothing more is tried
+}
+
+func (c *checker[In, Out]) preview() *run[In, Out] { return c.newRun(stages.RunInfo{DryRun: true}) }
+
+func (c *checker[In, Out]) update() *run[In, Out] { return c.newRun(stages.RunInfo{}) }
+
+// say fails the test, once for each problem. what is the attempt in which it was found.
+func (c *checker[In, Out]) say(what, problem, details string) {
+	c.Helper()
+	if !c.said[problem] {
+		c.said[problem] = true
+		c.Errorf("%s: %s%s", what, problem, details)
 	}
-	return r.do(ctx, together, items), returned
+}
+
+// previews checks several previews, which have the same result.
+func (c *checker[In, Out]) previews() {
+	c.Helper()
+	shared := c.items()
+	before := contents(shared)
+	first := c.passUnder(c.Context(), "a preview", c.preview(), together, shared, true)
+	if len(first.Broken) == 0 && !c.late {
+		requireSame(c.TB, before, contents(shared))
+	}
+	if isGrouped[In]() {
+		groups := c.preview()
+		c.pass("the first group of an operation", groups, together, true)
+		c.pass("the second group of an operation", groups, together, true)
+	}
+	for what, p := range map[string]pace{"the next preview": together, "a program that waits for each item": single} {
+		if p == single && isGrouped[In]() {
+			continue
+		}
+		again := c.pass(what, c.preview(), p, true)
+		if c.late || !c.requireRules(what, first, true) || !c.requireRules(what, again, true) {
+			continue // what had passed by then depends on timing
+		}
+		if was, is := first.outcome(), again.outcome(); was != is {
+			c.say(what, fmt.Sprintf("other items have been emitted and refused than in the first preview.\nfirst:\n%s\nnow:\n%s", was, is), "")
+		}
+	}
+}
+
+// pass is passUnder for new items, without an end of the context.
+func (c *checker[In, Out]) pass(what string, r *run[In, Out], p pace, whole bool) Result[Out] {
+	c.Helper()
+	return c.passUnder(c.Context(), what, r, p, c.items(), whole)
+}
+
+// passUnder passes items to a stage, and fails the test if it breaks a rule or does not return. whole is true if all items must have come out or been
+// refused. If the stage does not even return after its context has ended, it is left behind.
+func (c *checker[In, Out]) passUnder(ctx context.Context, what string, r *run[In, Out], p pace, items []In, whole bool) (result Result[Out]) {
+	c.Helper()
+	if c.late {
+		return result
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waiting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	late := await.NewPromise[string]()
+	r.late = func(text string) {
+		late.Resolve(text)
+		cancel()
+		time.AfterFunc(slot.Patience, giveUp)
+	}
+	over := await.NewPromise[Result[Out]]()
+	var work conc.WaitGroup // nothing waits for a stage that never returns
+	work.Go(func() {
+		var done Result[Out]
+		pipeline.Attempt(func() error { done = r.do(ctx, p, items); return nil }, func(err error) { over.Decide(done, err) })
+	})
+	result, err := over.Wait(waiting)
+	if late.Decided() {
+		c.late = true
+		text, _ := late.Wait(c.Context())
+		if err != nil {
+			text += ". It has not returned when its context had ended, either"
+		}
+		c.say(what, text, "")
+		return result
+	}
+	if err != nil {
+		c.say(what, err.Error(), "")
+		return result
+	}
+	c.requireRules(what, result, whole)
+	return result
 }
 
 // field is a field of something that items share with the engine and with each other.
@@ -180,20 +245,27 @@ func requireSame(t testing.TB, before, after []field) {
 	}
 }
 
-// requireRules fails the test if a rule is broken. whole is true if all items must have come out or been refused.
-func requireRules[T Item](t testing.TB, what string, r Result[T], whole bool) {
-	t.Helper()
+// requireRules fails the test if a rule is broken, and then returns false.
+func (c *checker[In, Out]) requireRules(what string, r Result[Out], whole bool) bool {
+	c.Helper()
 	for _, b := range r.Broken {
-		t.Errorf("%s: %v", what, b)
+		c.say(what, b.Error(), "")
 	}
 	var p *pipeline.PanicError
 	switch {
 	case len(r.Broken) > 0:
 	case errors.As(r.Err, &p):
-		t.Errorf("%s: the stage has panicked: %v\n%s", what, p, p.Stack)
+		problem := p.Error()
+		if failed := (*stages.StageFailedError)(nil); errors.As(r.Err, &failed) {
+			problem = failed.Item + ": " + problem
+		}
+		c.say(what, "the stage has panicked: "+problem, "\n"+string(p.Stack))
 	case whole && r.Err != nil && len(r.Refused) == 0:
-		t.Errorf("%s: %v", what, r.Err)
+		c.say(what, r.Err.Error(), "")
+	default:
+		return true
 	}
+	return false
 }
 
 func identities[T Item](items []T) map[stages.Identity]bool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sourcegraph/conc"
 
@@ -83,6 +84,7 @@ const (
 // run is one operation of one stage.
 type run[In, Out Item] struct {
 	operation stages.Operation
+	place     string // the name of the slot, or of the standard stage that is replaced
 	// guarded returns the stage as it is in an engine. It is called for each group of items.
 	guarded func() (pipeline.Stage[In, Out], error)
 	over    []*await.Event // by item: it has come out
@@ -96,36 +98,38 @@ type run[In, Out Item] struct {
 
 // inSlot returns a run of a stage in a slot.
 func inSlot[T Item](info stages.RunInfo, newStage Stage[T]) *run[T, T] {
-	r := newRun[T, T](info)
-	made, err := slot.Make(slotOf[T](), r.operation, []slot.Maker[T]{newStage})
+	r := newRun[T, T](info, slotOf[T]())
+	made, err := slot.Make(r.place, r.operation, []slot.Maker[T]{func(op stages.Operation) pipeline.Stage[T, T] { return r.observed(newStage(op)) }})
 	r.guarded = func() (st pipeline.Stage[T, T], _ error) {
 		if err != nil {
 			return st, err
 		}
-		return slot.Guard(slotOf[T](), made[0], r.reports()), nil
+		return slot.Guard(r.place, made[0], r.reports()), nil
 	}
 	return r
 }
 
 // inPlace returns a run of a stage in the place of a standard one.
 func inPlace[In, Out Item](info stages.RunInfo, newStage Replacement[In, Out], standard func(In) (Out, error)) *run[In, Out] {
-	r := newRun[In, Out](info)
+	r := newRun[In, Out](info, placeOf[Out]())
 	r.guarded = func() (pipeline.Stage[In, Out], error) {
-		name := placeOf[Out]()
-		own := pipeline.Stage[In, Out]{Name: name, Workers: pipeline.Unbounded, Run: func(_ context.Context, in In, emit pipeline.Emit[Out]) error {
+		own := pipeline.Stage[In, Out]{Name: r.place, Workers: pipeline.Unbounded, Run: func(_ context.Context, in In, emit pipeline.Emit[Out]) error {
 			out, err := standard(in)
 			if err != nil {
 				return err
 			}
 			return emit(out)
 		}}
-		return slot.Replace(name, r.operation, own, newStage, r.reports())
+		replacer := func(op stages.Operation, standard pipeline.Stage[In, Out]) pipeline.Stage[In, Out] {
+			return r.observed(newStage(op, standard))
+		}
+		return slot.Replace(r.place, r.operation, own, replacer, r.reports())
 	}
 	return r
 }
 
-func newRun[In, Out Item](info stages.RunInfo) *run[In, Out] {
-	r := &run[In, Out]{index: map[stages.Identity]int{}}
+func newRun[In, Out Item](info stages.RunInfo, place string) *run[In, Out] {
+	r := &run[In, Out]{place: place, index: map[stages.Identity]int{}}
 	if info.Stack == "" {
 		info.Stack, info.Project = Stack, Project
 	}
@@ -153,22 +157,62 @@ func (r *run[In, Out]) slow(at urn.URN, text string) {
 	}
 }
 
-// refuse handles the errors of stages as an engine does.
-func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if broken := (*stages.SlotError)(nil); errors.As(err, &broken) {
-		r.result.Broken = append(r.result.Broken, broken)
+// observed returns a stage that adds rules which an engine does not enforce, because only the stage's author is interested in them: an input is emitted
+// or refused, and not both.
+func (r *run[In, Out]) observed(st pipeline.Stage[In, Out]) pipeline.Stage[In, Out] {
+	own := st.Run
+	if own == nil {
+		return st // which cannot be used
+	}
+	st.Run = func(ctx context.Context, in In, emit pipeline.Emit[Out]) error {
+		var emitted atomic.Bool
+		err := pipeline.Readable(own(ctx, in, func(v Out) error {
+			err := emit(v)
+			if err == nil && v.Identity() == in.Identity() {
+				emitted.Store(true)
+			}
+			return err
+		}))
+		if err != nil && emitted.Load() && ctx.Err() == nil && !stages.IsReported(err) {
+			r.breaks(&stages.SlotError{
+				Slot: r.place, Stage: st.Name, Seq: in.Identity().Seq(), URN: in.Identity().URN(),
+				Problem: fmt.Sprintf("it emitted %s, and then returned an error for it: %v; do one of the two", in, err),
+			})
+		}
 		return err
 	}
-	if errors.Is(err, pipeline.ErrStopped) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err // the end of the run is no refusal
+	return st
+}
+
+func (r *run[In, Out]) breaks(broken *stages.SlotError) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.Broken = append(r.result.Broken, broken)
+}
+
+// refuse handles the errors of stages as an engine does.
+func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
+	if broken := (*stages.SlotError)(nil); errors.As(err, &broken) {
+		r.breaks(broken)
+		return &stages.ReportedError{Err: err}
 	}
+	if failed := (*stages.StageFailedError)(nil); errors.As(err, &failed) && errors.Is(failed.Err, pipeline.ErrStopped) {
+		r.breaks(&stages.SlotError{
+			Slot: failed.Slot, Stage: failed.Stage, Seq: failed.Seq, URN: failed.URN,
+			Problem: fmt.Sprintf("it says that the pipeline has stopped, which is not so: %s: %v; return pipeline.ErrStopped only if emit has returned it", failed.Item, failed.Err),
+		})
+		return &stages.ReportedError{Err: err}
+	}
+	if errors.As(err, new(*pipeline.PanicError)) {
+		return &stages.ReportedError{Err: err} // no refusal, but a mistake
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.result.Refused = append(r.result.Refused, err)
 	if mayGoOn && r.operation.Info.DryRun {
 		return nil
 	}
-	return err
+	return &stages.ReportedError{Err: err}
 }
 
 func (r *run[In, Out]) do(ctx context.Context, p pace, items []In) Result[Out] {

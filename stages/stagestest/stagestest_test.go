@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/stagestest"
@@ -116,6 +117,19 @@ func TestCheckFindsTheRulesThatAStageBreaks(t *testing.T) {
 	}{
 		"forgets": {run(func(stages.Located, emitting) error { return nil }), "it has not emitted"},
 		"repeats": {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), emit(l)) }), "which it has emitted before"},
+		"refers to itself": {run(func(l stages.Located, emit emitting) error {
+			if l.Goal != nil {
+				own := *l.Goal
+				own.DeletedWith = l.URN
+				l.Goal = &own
+			}
+			return emit(l)
+		}), "refer to itself"},
+		"stops": {run(func(stages.Located, emitting) error { return pipeline.ErrStopped }), "it says that the pipeline has stopped, which is not so"},
+		"returns a nil pointer as an error": {run(func(stages.Located, emitting) error { return (*stages.StageFailedError)(nil) }),
+			"a method of the returned error, a *stages.StageFailedError, panicked"},
+		"emits and returns an error": {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), errors.New("boom")) }),
+			"and then returned an error for it: boom; do one of the two"},
 		"renames": {run(func(l stages.Located, emit emitting) error { l.URN += "x"; return emit(l) }), "or never got"},
 		"changes a goal in place": {run(func(l stages.Located, emit emitting) error {
 			if l.Goal != nil {
@@ -187,8 +201,90 @@ func TestCheckNamesAStageThatDoesNotReturn(t *testing.T) {
 			}
 			return emit(l)
 		}}), things)
-		require.Equal(t, []string{`stage "mine" in the slot Located: it has not returned from urn:pulumi:dev::shop::test:index:Thing::thing2 for 5s; the operation waits for it`}, f.texts)
+		require.Equal(t, []string{`a preview: stage "mine" in the slot Located: it has not returned from urn:pulumi:dev::shop::test:index:Thing::thing2 for 5s; the operation waits for it`}, f.texts)
 	})
+}
+
+// A stage that looks at no context is left behind.
+func TestCheckEndsWhateverAStageDoes(t *testing.T) {
+	for name, waits := range map[string]func(op stages.Operation, released *await.Event) func(context.Context){
+		"it waits in an update": func(op stages.Operation, _ *await.Event) func(context.Context) {
+			return func(ctx context.Context) {
+				if !op.Info.DryRun {
+					<-ctx.Done()
+				}
+			}
+		},
+		"it waits for ever": func(_ stages.Operation, released *await.Event) func(context.Context) {
+			return func(ctx context.Context) { _ = released.Wait(context.WithoutCancel(ctx)) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				released := await.NewEvent()
+				defer released.Fire()
+				f := &failures{TB: t}
+				stagestest.Check(f, func(op stages.Operation) located {
+					wait := waits(op, released)
+					return located{Name: "mine", Run: func(ctx context.Context, l stages.Located, emit emitting) error {
+						wait(ctx)
+						return emit(l)
+					}}
+				}, things)
+				require.Len(t, f.texts, 1)
+				require.Contains(t, f.texts[0], "it has not returned from")
+			})
+		})
+	}
+}
+
+func TestCheckReportsAMistakeOnce(t *testing.T) {
+	for name, stage := range map[string]stagestest.Stage[stages.Located]{
+		"forgets": run(func(l stages.Located, emit emitting) error {
+			if l.URN.Name() == "thing1" {
+				return nil
+			}
+			return emit(l)
+		}),
+		"emits and fails": run(func(l stages.Located, emit emitting) error {
+			if err := emit(l); err != nil || l.URN.Name() != "thing1" {
+				return err
+			}
+			return errors.New("boom")
+		}),
+		"panics": run(func(l stages.Located, emit emitting) error {
+			if l.URN.Name() == "thing1" {
+				panic("boom")
+			}
+			return emit(l)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &failures{TB: t}
+			stagestest.Check(f, stage, things)
+			require.Len(t, f.texts, 1)
+			require.Contains(t, f.texts[0], "thing1")
+		})
+	}
+}
+
+func TestCheckFindsAGateThatOnlySaysThatItHasStopped(t *testing.T) {
+	f := &failures{TB: t}
+	stagestest.Check(f, func(stages.Operation) pipeline.Stage[stages.Deleting, stages.Deleting] {
+		return pipeline.Stage[stages.Deleting, stages.Deleting]{
+			Name: "gate", Run: func(context.Context, stages.Deleting, pipeline.Emit[stages.Deleting]) error {
+				return pipeline.ErrStopped
+			},
+		}
+	}, func() []stages.Deleting { return []stages.Deleting{stagestest.Resource{Name: "a"}.Deleting()} })
+	require.Contains(t, strings.Join(f.texts, "\n"), "it says that the pipeline has stopped, which is not so: the delete of")
+}
+
+// Its own contexts may end.
+func TestAnErrorOfAnotherContextIsARefusal(t *testing.T) {
+	result := stagestest.Run(t.Context(), stages.RunInfo{}, run(func(stages.Located, emitting) error { return context.DeadlineExceeded }), things()...)
+	require.Len(t, result.Refused, 1)
+	require.ErrorIs(t, result.Refused[0], context.DeadlineExceeded)
 }
 
 func TestItemsOfACheckDiffer(t *testing.T) {

@@ -27,9 +27,6 @@ func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 		Workers: 1,
 		Buffer:  64,
 		Run: func(_ context.Context, in stages.Registered, emit pipeline.Emit[stages.Located]) error {
-			if err := in.Validate(); err != nil {
-				return n.control.Bail(stages.Located{}, stages.CodeFailed, err)
-			}
 			l, code, err := n.names.Locate(in)
 			switch {
 			case err != nil && l.Goal != nil && (code == stages.CodeDuplicateAlias || code == stages.CodeURNIsAlias):

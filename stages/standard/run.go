@@ -120,6 +120,10 @@ func (r *Run) HasFailed() bool { return r.control.HasFailed() }
 // mayGoOn is true, it returns nil for a refusal in a preview: the item goes on, so that all refusals are shown.
 func (r *Run) Refuse(err error, mayGoOn bool) error { return r.control.Refuse(err, mayGoOn) }
 
+// CheckReferences returns an error for a registration that a stage in the slot Located has changed, if its state could not be recorded because of what
+// it refers to: itself, or a resource that is neither recorded nor registered before it.
+func (r *Run) CheckReferences(l stages.Located) error { return r.rooms.CheckReferences(l) }
+
 // Diagnose shows a message at a resource, or about the operation if the name is "".
 func (r *Run) Diagnose(at urn.URN, s stages.Severity, text string) {
 	r.control.Diagnose(at, s, 0, text)

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // changing returns a stage that changes the items of b.
@@ -128,6 +130,59 @@ func both(size int) func(*script) {
 	}
 }
 
+// The recorded states would not be sound.
+func TestAStageThatRefersToWhatIsNotThereIsNamed(t *testing.T) {
+	b, unknown := urnOf("b"), urnOf("unknown")
+	const lacks = ": the program has not registered that, and it is not in the state of the stack"
+	for name, c := range map[string]struct {
+		change func(*stages.Goal)
+		text   string
+	}{
+		"dependency":       {func(g *stages.Goal) { g.Dependencies = []urn.URN{unknown} }, " cannot depend on " + string(unknown) + lacks},
+		"property":         {func(g *stages.Goal) { g.PropertyDependencies = map[string][]urn.URN{"x": {unknown}} }, string(unknown) + " (property x)" + lacks},
+		"deleted with":     {func(g *stages.Goal) { g.DeletedWith = unknown }, " cannot be deleted with " + string(unknown) + lacks},
+		"replaced with":    {func(g *stages.Goal) { g.ReplaceWith = []urn.URN{unknown} }, " cannot be replaced with " + string(unknown) + lacks},
+		"itself":           {func(g *stages.Goal) { g.Dependencies = []urn.URN{b} }, "it made " + string(b) + " refer to itself"},
+		"one that follows": {func(g *stages.Goal) { g.Dependencies = []urn.URN{urnOf("c")} }, " cannot depend on " + string(urnOf("c")) + lacks},
+	} {
+		regoal := func(l *stages.Located) {
+			own := *l.Goal
+			c.change(&own)
+			l.Goal = &own
+		}
+		for slot, insert := range map[string]func(e *sluice.Engine){
+			"Located": func(e *sluice.Engine) { e.Located.Insert(changing(regoal)) },
+			"Import":  func(e *sluice.Engine) { e.Replace.Import = instead[stages.Located](regoal) },
+		} {
+			t.Run(name+" in "+slot, func(t *testing.T) {
+				k := newKit(t)
+				for _, run := range []func(*sluice.Engine, context.Context) (*sluice.Result, error){preview, update} {
+					out := k.try(func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+						e := sluice.Standard(o)
+						insert(e)
+						return run(e, ctx)
+					}, program(func(s *script) { both(1)(s); s.thing("c", nil) }))
+					out.requireFailure(`stage "mine" in the slot ` + slot + ": it ")
+					out.requireFailure(c.text)
+				}
+				k.requireTruth()
+				require.NotContains(t, k.names(), "b")
+			})
+		}
+	}
+}
+
+func TestAStageMayReferToWhatIsThere(t *testing.T) {
+	out := upWith(newKit(t), func(e *sluice.Engine) {
+		e.Located.Insert(changing(func(l *stages.Located) {
+			own := *l.Goal
+			own.Dependencies = []urn.URN{urnOf("a")}
+			l.Goal = &own
+		}))
+	})
+	require.NoError(t, out.err)
+}
+
 func TestAStageMayEmitACopyOfTheGoal(t *testing.T) {
 	out := upWith(newKit(t), func(e *sluice.Engine) {
 		e.Diffed.Insert(changing(func(d *stages.Diffed) {
@@ -194,6 +249,77 @@ func TestAnErrorOfAStageNamesTheStageAndTheResource(t *testing.T) {
 		})
 	})
 	require.ErrorContains(t, late.err, `stage "pairs" in the slot Located, its Flush: boom`)
+}
+
+// stopping returns a stage that says for the items of b that the pipeline has stopped.
+func stopping[T interface{ fmt.Stringer }]() func(stages.Operation) pipeline.Stage[T, T] {
+	return stageOf(func(_ context.Context, in T, emit pipeline.Emit[T]) error {
+		if strings.HasSuffix(in.String(), "Thing::b") || in.String() == `test:index:Thing "b"` {
+			return fmt.Errorf("my own pipeline: %w", pipeline.ErrStopped)
+		}
+		return emit(in)
+	})
+}
+
+// The program does not look at the error of a registration. Without b, the update would delete it.
+func TestAStageThatStopsOnlyItselfStopsTheOperation(t *testing.T) {
+	for slot, insert := range map[string]func(*sluice.Engine){
+		"Registered": func(e *sluice.Engine) { e.Registered.Insert(stopping[stages.Registered]()) },
+		"Located":    func(e *sluice.Engine) { e.Located.Insert(stopping[stages.Located]()) },
+		"Checked":    func(e *sluice.Engine) { e.Checked.Insert(stopping[stages.Checked]()) },
+		"Analyzed":   func(e *sluice.Engine) { e.Analyzed.Insert(stopping[stages.Analyzed]()) },
+		"Diffed":     func(e *sluice.Engine) { e.Diffed.Insert(stopping[stages.Diffed]()) },
+		"Built":      func(e *sluice.Engine) { e.Built.Insert(stopping[stages.Built]()) },
+		"Executed":   func(e *sluice.Engine) { e.Executed.Insert(stopping[stages.Executed]()) },
+		"Deleted":    func(e *sluice.Engine) { e.Deleted.Insert(stopping[stages.Deleted]()) },
+		"Check": func(e *sluice.Engine) {
+			e.Replace.Check = func(_ stages.Operation, standard pipeline.Stage[stages.Located, stages.Checked]) pipeline.Stage[stages.Located, stages.Checked] {
+				own := standard
+				own.Name = "mine"
+				own.Run = func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Checked]) error {
+					if l.URN.Name() == "b" {
+						return pipeline.ErrStopped
+					}
+					return standard.Run(ctx, l, emit)
+				}
+				return own
+			}
+		},
+	} {
+		t.Run(slot, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(both(1)))
+			declared := []string{"a", "b"}
+			if slot == "Deleted" {
+				declared = declared[:1]
+			}
+			op := func(run func(*sluice.Engine, context.Context) (*sluice.Result, error)) *ran {
+				return k.try(func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+					e := sluice.Standard(o)
+					insert(e)
+					return run(e, ctx)
+				}, func(ctx context.Context, m stages.Monitor) error {
+					for _, name := range declared {
+						_, _ = m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name, Custom: true})
+					}
+					return nil
+				})
+			}
+			for _, out := range []*ran{op(preview), op(update)} {
+				out.requireFailure(`stage "mine" in the slot ` + slot)
+				var failed *stages.StageFailedError
+				require.ErrorAs(t, out.err, &failed)
+				require.ErrorIs(t, failed, pipeline.ErrStopped)
+				if slot != "Registered" { // it has no name there yet
+					require.Equal(t, urnOf("b"), failed.URN)
+				}
+			}
+			if slot != "Deleted" {
+				require.Equal(t, []string{"a", "b"}, k.names())
+			}
+			k.requireTruth()
+		})
+	}
 }
 
 func TestAStageThatDoesNotReturnIsNamed(t *testing.T) {

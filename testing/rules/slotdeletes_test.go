@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
@@ -99,6 +101,58 @@ func TestARefusedDeleteDeletesNothing(t *testing.T) {
 	require.Zero(t, d.deletedObjects())
 	require.Equal(t, []string{"a", "b", "c"}, k.names())
 	k.requireTruth()
+}
+
+// An error of a pipeline that a stage runs itself says that a pipeline has stopped, and that of the operation has not.
+func TestADeleteIsRefusedByAnyError(t *testing.T) {
+	refused := errors.New("nobody has approved")
+	type stage = pipeline.Stage[stages.Deleting, stages.Deleting]
+	keep := func(context.Context, stages.Deleting, pipeline.Emit[stages.Deleting]) error { return nil }
+	ask := func(ctx context.Context) (why error) {
+		asked := await.NewEvent()
+		questions := pipeline.From("questions", 0, func(_ context.Context, emit pipeline.Emit[string]) error {
+			return errors.Join(emit("yes?"), emit("no?"))
+		})
+		_ = pipeline.Run(ctx, pipeline.Via(questions, pipeline.Stage[string, string]{
+			Name: "ask", Workers: 2,
+			Run: func(ctx context.Context, q string, _ pipeline.Emit[string]) error {
+				if q == "no?" {
+					return errors.Join(asked.Wait(ctx), refused)
+				}
+				asked.Fire()
+				<-ctx.Done()
+				why = context.Cause(ctx)
+				return why
+			},
+		}), nil)
+		return why
+	}
+	for name, gate := range map[string]stage{
+		"that the pipeline has stopped": {Run: func(context.Context, stages.Deleting, pipeline.Emit[stages.Deleting]) error {
+			return pipeline.ErrStopped
+		}},
+		"that the pipeline has stopped, in Flush": {
+			Run: keep, Flush: func(context.Context, pipeline.Emit[stages.Deleting]) error { return pipeline.ErrStopped },
+		},
+		"why a pipeline of the stage has stopped": {Run: func(ctx context.Context, _ stages.Deleting, _ pipeline.Emit[stages.Deleting]) error { return ask(ctx) }},
+		"that a context of the stage has ended":   {Run: func(context.Context, stages.Deleting, pipeline.Emit[stages.Deleting]) error { return context.Canceled }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(chainOfThree))
+			gate.Name = "gate"
+			out := k.try(func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+				e := sluice.Standard(o)
+				e.Deleting.Insert(func(stages.Operation) stage { return gate })
+				return e.Destroy(ctx)
+			}, nil)
+			out.requireFailure(`stage "gate" in the slot Deleting`)
+			var failed *stages.StageFailedError
+			require.ErrorAs(t, out.err, &failed)
+			require.Equal(t, []string{"a", "b", "c"}, k.names())
+			k.requireTruth()
+		})
+	}
 }
 
 func TestDeletesAtTheEndOfAnUpdatePassTheSlots(t *testing.T) {

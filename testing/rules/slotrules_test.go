@@ -149,6 +149,29 @@ func TestWhatAStageEmitsIsWhatItGot(t *testing.T) {
 		"with a zero reply": {registered(func(r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
 			return emit(stages.Registered{PendingReply: &stages.PendingReply{}, Goal: r.Goal})
 		}), "without its PendingReply"},
+		"after its answer": {registered(func(r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
+			r.Answer(&stages.RegisterReply{})
+			return emit(r)
+		}), `it emitted test:index:Thing "b", whose program has its reply already`},
+		"with a provider that is none": {registered(func(r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
+			goal := *r.Goal
+			goal.Provider = "nobody"
+			r.Goal = &goal
+			return emit(r)
+		}), `it emitted test:index:Thing "b" with a provider that cannot be found`},
+		"with a sibling without a goal": {registered(func(r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
+			return errors.Join(emit(r.Also(nil)), emit(r))
+		}), "it emitted what cannot go on: a registration without a goal needs either a Goal or a Read"},
+		"with a sibling whose provider is none": {registered(func(r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
+			goal := *r.Goal
+			goal.Name, goal.Provider = "c", "nobody"
+			return errors.Join(emit(r.Also(&goal)), emit(r))
+		}), `it emitted test:index:Thing "c" with a provider that cannot be found`},
+		"and not an empty item": {func(e *sluice.Engine) {
+			e.Executed.Insert(stageOf(func(_ context.Context, _ stages.Executed, emit pipeline.Emit[stages.Executed]) error {
+				return emit(stages.Executed{})
+			}))
+		}, "it emitted an item without a URN, which it has emitted before or never got; emit each item once, as it came"},
 		"without a goal": {registered(func(r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
 			return emit(stages.Registered{PendingReply: r.PendingReply})
 		}), "a registration without a goal"},
@@ -198,7 +221,8 @@ func TestASiblingNeedsAType(t *testing.T) {
 					return emit(r.Also(goal))
 				}))
 			})
-			out.requireFailure("is not <package>:<module>:<type>")
+			out.requireFailure(`stage "mine" in the slot Registered: it emitted what cannot go on: the type "` + string(goal.Type) +
+				`" of the resource "c" is not <package>:<module>:<type>`)
 		})
 	}
 }
@@ -230,6 +254,13 @@ func TestAPanicOfAStageIsTheOnlyFailure(t *testing.T) {
 			require.Len(t, all.Errors, 1)
 			var panicked *pipeline.PanicError
 			require.ErrorAs(t, all.Errors[0], &panicked)
+			var of *stages.StageFailedError
+			require.ErrorAs(t, all.Errors[0], &of)
+			require.Contains(t, err.Error(), `stage "mine" in the slot Located`)
+			require.Contains(t, err.Error(), "panic: boom")
+			if !keeps {
+				require.Equal(t, "default", of.URN.Name(), "the provider comes first")
+			}
 		})
 	}
 }

@@ -33,23 +33,23 @@ func TestAPanicInAStageOfACallerNamesTheResource(t *testing.T) {
 		insert func(*sluice.Engine)
 		item   string
 	}{
-		"registered": {func(e *sluice.Engine) {
+		"Registered": {func(e *sluice.Engine) {
 			e.Registered.Insert(panicsAt(func(r stages.Registered) string { return r.Goal.Name }))
 		}, byName},
-		"located": {func(e *sluice.Engine) {
+		"Located": {func(e *sluice.Engine) {
 			e.Located.Insert(panicsAt(func(l stages.Located) string { return l.URN.Name() }))
 		}, byURN},
-		"checked": {func(e *sluice.Engine) {
+		"Checked": {func(e *sluice.Engine) {
 			e.Checked.Insert(panicsAt(func(c stages.Checked) string { return c.URN.Name() }))
 		}, byURN},
-		"analyzed": {func(e *sluice.Engine) {
+		"Analyzed": {func(e *sluice.Engine) {
 			e.Analyzed.Insert(panicsAt(func(a stages.Analyzed) string { return a.URN.Name() }))
 		}, byURN},
-		"diffed": {func(e *sluice.Engine) {
+		"Diffed": {func(e *sluice.Engine) {
 			e.Diffed.Insert(panicsAt(func(d stages.Diffed) string { return d.URN.Name() }))
 		}, byURN},
-		"built": {func(e *sluice.Engine) { e.Built.Insert(panicsAt(func(b stages.Built) string { return b.URN.Name() })) }, byURN},
-		"executed": {func(e *sluice.Engine) {
+		"Built": {func(e *sluice.Engine) { e.Built.Insert(panicsAt(func(b stages.Built) string { return b.URN.Name() })) }, byURN},
+		"Executed": {func(e *sluice.Engine) {
 			e.Executed.Insert(panicsAt(func(x stages.Executed) string { return x.URN.Name() }))
 		}, byURN},
 	} {
@@ -73,7 +73,9 @@ func TestAPanicInAStageOfACallerNamesTheResource(t *testing.T) {
 			engine := sluice.Standard(o)
 			c.insert(engine)
 			_, err := engine.Update(t.Context())
-			require.ErrorContains(t, err, "fragile: panic while working on "+c.item+": boom")
+			require.ErrorContains(t, err, `stage "fragile" in the slot `+name)
+			require.ErrorContains(t, err, c.item)
+			require.ErrorContains(t, err, ": panic: boom")
 			require.Len(t, shown, 2, "the panic, and that the update has failed: %q", shown)
 			require.Contains(t, shown[0], "boom")
 		})
@@ -129,13 +131,13 @@ func endingBackwards(t *testing.T, names []string, end func(stages.Checked) erro
 	return texts
 }
 
-// Whichever registration ends first, the errors of a stage are listed in the order in which the registrations arrived.
-func TestPanicsInAStageOfACallerAreListedInOrderOfArrival(t *testing.T) {
+// Whichever registration ends first, the errors of a stage are listed by resource.
+func TestPanicsInAStageOfACallerAreListedByResource(t *testing.T) {
 	texts := endingBackwards(t, []string{"z", "m", "a"}, func(stages.Checked) error { panic("boom") })
 	require.Equal(t, []string{
-		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::z: boom",
-		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::m: boom",
-		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::a: boom",
+		"urn:pulumi:dev::p::test:index:Thing::a: stage \"fragile\" in the slot Checked: panic: boom",
+		"urn:pulumi:dev::p::test:index:Thing::m: stage \"fragile\" in the slot Checked: panic: boom",
+		"urn:pulumi:dev::p::test:index:Thing::z: stage \"fragile\" in the slot Checked: panic: boom",
 	}, texts)
 }
 
@@ -148,7 +150,7 @@ func TestAPanicIsAnErrorBesideWhatAStageRefuses(t *testing.T) {
 	})
 	require.Equal(t, []string{
 		"urn:pulumi:dev::p::test:index:Thing::a: not today",
-		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::b: boom",
+		"urn:pulumi:dev::p::test:index:Thing::b: stage \"fragile\" in the slot Checked: panic: boom",
 	}, texts)
 }
 

@@ -309,7 +309,7 @@ func (c *Control) JudgeProgram() {
 // Refuse is Bail for the error of a stage that a caller put into the pipeline. In a preview, items that are only refused may go on, so that
 // all refusals are shown: then it returns nil.
 func (c *Control) Refuse(err error, mayGoOn bool) error {
-	if stages.IsReported(err) || errors.Is(err, pipeline.ErrStopped) {
+	if stages.IsReported(err) {
 		return err
 	}
 	if refused, only := refusals(err); mayGoOn && only && c.DryRun() {

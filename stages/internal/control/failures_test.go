@@ -220,13 +220,20 @@ func TestRefuseBlamesTheResourceThatAStageRejected(t *testing.T) {
 }
 
 func TestRefuseRecordsNothingTwice(t *testing.T) {
-	for _, err := range []error{&stages.ReportedError{Err: errBroken}, &pipeline.StoppedError{Cause: errBroken}, pipeline.ErrStopped} {
-		c, events := watched(t)
-		require.Equal(t, err, c.Refuse(err, false))
-		require.False(t, c.HasFailed())
-		require.False(t, c.IsHalted())
-		require.Empty(t, *events)
-	}
+	c, events := watched(t)
+	err := &stages.ReportedError{Err: errBroken}
+	require.Equal(t, err, c.Refuse(err, false))
+	require.False(t, c.HasFailed())
+	require.False(t, c.IsHalted())
+	require.Empty(t, *events)
+}
+
+// The guard of the stage knows whether the pipeline of the operation has stopped.
+func TestRefuseRecordsThatAnotherPipelineHasStopped(t *testing.T) {
+	c, _ := watched(t)
+	require.True(t, stages.IsReported(c.Refuse(&pipeline.StoppedError{Cause: errBroken}, false)))
+	require.True(t, c.HasFailed())
+	require.True(t, c.IsHalted())
 }
 
 func TestAProgramFailsOfItsOwnAccountOnlyIfNothingFailedBefore(t *testing.T) {

@@ -71,7 +71,7 @@ func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 		}
 		e.alias = l.Alias
 	}
-	if err := w.checkReferences(l); err != nil {
+	if err := checkReferences(l, w.isKnown); err != nil {
 		return 0, err
 	}
 	l.Claimed, e.claimed = l.Old, l.Old
@@ -102,7 +102,7 @@ func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []u
 
 // checkReferences refuses a registration whose state could not be recorded, before anything is made for it: one that refers to
 // itself, or to a resource that is neither recorded nor registered (steps.md 13).
-func (w *NamesWriter) checkReferences(l *stages.Located) error {
+func checkReferences(l *stages.Located, isKnown func(urn.URN) bool) error {
 	wanted := state.Resource{}
 	switch {
 	case l.Goal != nil:
@@ -116,7 +116,7 @@ func (w *NamesWriter) checkReferences(l *stages.Located) error {
 		switch {
 		case ref.URN == l.URN || ref.URN == l.Alias:
 			return fmt.Errorf("%v cannot %s itself%s", l.URN, relation(ref.Kind), ofProperty(ref))
-		case !w.isKnown(ref.URN):
+		case !isKnown(ref.URN):
 			return fmt.Errorf("%v cannot %s %v%s: the program has not registered that, and it is not in the state of the stack",
 				l.URN, relation(ref.Kind), ref.URN, ofProperty(ref))
 		}

@@ -355,3 +355,19 @@ func (rooms *Rooms) ViewsOf(owner *stages.Decision) []*state.Resource {
 func (rooms *Rooms) liveViewsOf(owner *state.Resource) []*state.Resource {
 	return slices.DeleteFunc(rooms.Results.ViewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
 }
+
+// CheckReferences returns an error for a registration whose state could not be recorded because of what it refers to (steps.md 13). It is for changes
+// after lookup. Registrations with higher numbers are unknown, whether they have come by now or not.
+func (r *Rooms) CheckReferences(l stages.Located) error {
+	return checkReferences(&l, func(u urn.URN) bool {
+		seq, ok := r.Names.SeenBy(u)
+		if ok && seq < l.Seq || r.Names.IsKept(u) || len(r.Base.All[u]) > 0 {
+			return true
+		}
+		if _, failed := r.Failures.Of(u); failed {
+			return true
+		}
+		_, isView := r.Names.ownerOf(u)
+		return isView
+	})
+}
