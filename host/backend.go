@@ -113,7 +113,9 @@ type LockedOptions struct {
 // Each operation within f that records on the stack is written into its history when it ends, whether or not it succeeds, with
 // those settings that are not secret. Previews are not written. The setting [backend.HistoryKey] in the operation's Config bounds the history. The stack must not be used after f has returned.
 //
-// The lock is released however f ends, also after a panic. The error wraps the error of f, errors of the history and of the
+// The lock is released however f ends, also after a panic. If what was done could not be written into the stack file, the lock stays for
+// other tools, and the next operation on the stack, of this process or of another one, takes it over and recovers. If an operation of f
+// still records, the lock stays until that has ended. Both are errors. The error wraps the error of f, errors of the history and of the
 // release, and a [*lock.LostError] if the lock was lost meanwhile. If somebody else has the lock, the error is a [*lock.HeldError],
 // and f is not called.
 func Locked(
