@@ -10,7 +10,8 @@ import (
 )
 
 // InitError reports that a resource exists but is not healthy: its fields are to be recorded ([protocol.md 3.7]). It is
-// returned by Create, Update and Read. That of a Create must have the ID: without it the create has an uncertain
+// returned by Create, Update and Read. The engine makes one itself of an answer with properties that no state can hold.
+// That of a Create must have the ID: without it the create has an uncertain
 // outcome. Without an ID, that of a Read is about the object that was asked for.
 //
 // [protocol.md 3.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#37-partial-failure

@@ -205,7 +205,11 @@ func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateRespons
 		if i.unconfigured != nil {
 			return i.unconfigured.create(req)
 		}
-		return i.Provider.Create(ctx, req)
+		answer, err := i.Provider.Create(ctx, req)
+		if !req.Preview {
+			err = i.made(MethodCreate, req.URN, answer.ID, answer.Properties, answer.RefreshBeforeUpdate, err)
+		}
+		return answer, err
 	})
 }
 
@@ -219,10 +223,7 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 		}
 		req.Inputs, req.State = req.Inputs.WithoutUnknowns(), req.State.WithoutUnknowns()
 		answer, err := i.Provider.Read(ctx, req)
-		if err != nil {
-			return ReadResponse{}, unhealthyAt(req.ID, err)
-		}
-		return answer, answer.Validate()
+		return i.found(req.URN, answer, unhealthyAt(req.ID, err))
 	})
 }
 
@@ -257,7 +258,11 @@ func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateRespons
 		if i.unconfigured != nil {
 			return i.unconfigured.update(req)
 		}
-		return i.Provider.Update(ctx, req)
+		answer, err := i.Provider.Update(ctx, req)
+		if !req.Preview {
+			err = i.made(MethodUpdate, req.URN, req.ID, answer.Properties, answer.RefreshBeforeUpdate, err)
+		}
+		return answer, err
 	})
 }
 

@@ -1,0 +1,66 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// made returns the answer of a Create or Update that was called outside of previews. Outputs that no state can hold would be found out only when
+// they are recorded, and then nothing would be recorded, not even the ID. The object exists, so that is an [*InitError], with the other outputs.
+func (i *instance) made(method Method, u urn.URN, id string, outputs property.Map, refresh bool, err error) error {
+	if err != nil {
+		return i.unhealthy(method, u, err)
+	}
+	kept, bad := property.Recordable(outputs)
+	if bad == nil {
+		return nil
+	}
+	bad = i.unrecordable(method, u, bad)
+	return &InitError{ID: id, Properties: kept, Reasons: []string{bad.Error()}, RefreshBeforeUpdate: refresh, Err: bad}
+}
+
+// found is made for a Read.
+func (i *instance) found(u urn.URN, answer ReadResponse, err error) (ReadResponse, error) {
+	if err != nil {
+		return ReadResponse{}, i.unhealthy(MethodRead, u, err)
+	}
+	if err := answer.Validate(); err != nil || answer.Absent || answer.Unread {
+		return answer, err
+	}
+	outputs, bad := property.Recordable(answer.Properties)
+	inputs, badInputs := property.Recordable(answer.Inputs)
+	if bad = errors.Join(bad, badInputs); bad == nil {
+		return answer, nil
+	}
+	bad = i.unrecordable(MethodRead, u, bad)
+	return ReadResponse{}, &InitError{
+		ID: answer.ID, Properties: outputs, Inputs: inputs, HasInputs: answer.HasInputs && badInputs == nil, Reasons: []string{bad.Error()},
+		RefreshBeforeUpdate: answer.RefreshBeforeUpdate, Err: bad,
+	}
+}
+
+// unhealthy returns the error of a call. That of an object that is not healthy keeps only what a state can hold.
+func (i *instance) unhealthy(method Method, u urn.URN, err error) error {
+	var unhealthy *InitError
+	if !errors.As(err, &unhealthy) {
+		return err
+	}
+	outputs, bad := property.Recordable(unhealthy.Properties)
+	inputs, badInputs := property.Recordable(unhealthy.Inputs)
+	if errors.Join(bad, badInputs) == nil {
+		return err
+	}
+	kept := *unhealthy
+	kept.Properties, kept.Inputs, kept.HasInputs = outputs, inputs, unhealthy.HasInputs && badInputs == nil
+	bad = i.unrecordable(method, u, errors.Join(bad, badInputs))
+	kept.Reasons = append(kept.Reasons[:len(kept.Reasons):len(kept.Reasons)], bad.Error())
+	kept.Err = errors.Join(err, bad)
+	return &kept
+}
+
+func (i *instance) unrecordable(method Method, u urn.URN, bad error) error {
+	return fmt.Errorf("provider %s has answered %s of %s with properties that cannot be recorded, which are left out: %w", i.name(), method, u, bad)
+}
