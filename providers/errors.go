@@ -20,7 +20,7 @@ type InitError struct {
 	Properties          property.Map
 	Inputs              property.Map // of a Read
 	HasInputs           bool
-	Reasons             []string
+	Reasons             []string     // are recorded; without any, the text of Err is
 	RefreshBeforeUpdate bool
 	Err                 error // the provider's error
 }
@@ -29,7 +29,18 @@ func (e *InitError) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
 	}
+	if len(e.Reasons) == 0 {
+		return e.reason()
+	}
 	return "the resource was made but did not become healthy: " + strings.Join(e.Reasons, "; ")
+}
+
+// reason is the reason of an error that gives none.
+func (e *InitError) reason() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return "the resource was made but did not become healthy, and the provider gives no reason"
 }
 
 func (e *InitError) Unwrap() error { return e.Err }

@@ -42,7 +42,8 @@ func (i *instance) found(u urn.URN, answer ReadResponse, err error) (ReadRespons
 	}
 }
 
-// unhealthy returns the error of a call. That of an object that is not healthy keeps only what a state can hold.
+// unhealthy returns the error of a call. That of an object that is not healthy keeps only what a state can hold, and gives at least one reason:
+// without any, the object would be recorded as healthy.
 func (i *instance) unhealthy(method Method, u urn.URN, err error) error {
 	var unhealthy *InitError
 	if !errors.As(err, &unhealthy) {
@@ -50,12 +51,20 @@ func (i *instance) unhealthy(method Method, u urn.URN, err error) error {
 	}
 	outputs, bad := property.Recordable(unhealthy.Properties)
 	inputs, badInputs := property.Recordable(unhealthy.Inputs)
-	if errors.Join(bad, badInputs) == nil {
+	bad = errors.Join(bad, badInputs)
+	if bad == nil && len(unhealthy.Reasons) > 0 {
 		return err
 	}
 	kept := *unhealthy
+	kept.Err = err
+	if len(kept.Reasons) == 0 {
+		kept.Reasons = []string{unhealthy.reason()}
+	}
+	if bad == nil {
+		return &kept
+	}
 	kept.Properties, kept.Inputs, kept.HasInputs = outputs, inputs, unhealthy.HasInputs && badInputs == nil
-	bad = i.unrecordable(method, u, errors.Join(bad, badInputs))
+	bad = i.unrecordable(method, u, bad)
 	kept.Reasons = append(kept.Reasons[:len(kept.Reasons):len(kept.Reasons)], bad.Error())
 	kept.Err = errors.Join(err, bad)
 	return &kept
