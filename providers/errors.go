@@ -20,7 +20,7 @@ type InitError struct {
 	Properties          property.Map
 	Inputs              property.Map // of a Read
 	HasInputs           bool
-	Reasons             []string     // are recorded; without any, the text of Err is
+	Reasons             []string // are recorded; without any, the text of Err is
 	RefreshBeforeUpdate bool
 	Err                 error // the provider's error
 }

@@ -24,6 +24,7 @@ type instance struct {
 	// identity is that of the plugin, for answers.
 	identity string
 	plain    recorder // of calls that need no configuration
+	warn     func(u urn.URN, message string)
 	// The fields up to unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	inputs       property.Map         // its configuration
@@ -41,7 +42,7 @@ type instance struct {
 }
 
 func newInstance(p Provider, spec Spec, o *RegistryOptions, limits runLimits, r recorder) *instance {
-	i := &instance{Provider: p, spec: spec, limits: limits, plain: r, configured: await.NewPromise[struct{}]()}
+	i := &instance{Provider: p, spec: spec, limits: limits, plain: r, warn: o.Warn, configured: await.NewPromise[struct{}]()}
 	if identity, known := o.Answers.of(spec); known {
 		i.answers, i.identity = o.Answers, identity
 	}

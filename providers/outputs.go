@@ -16,6 +16,7 @@ func (i *instance) made(method Method, u urn.URN, id string, outputs property.Ma
 	}
 	kept, bad := property.Recordable(outputs)
 	if bad == nil {
+		i.warnOfUnknown(method, u, outputs)
 		return nil
 	}
 	bad = i.unrecordable(method, u, bad)
@@ -33,6 +34,7 @@ func (i *instance) found(u urn.URN, answer ReadResponse, err error) (ReadRespons
 	outputs, bad := property.Recordable(answer.Properties)
 	inputs, badInputs := property.Recordable(answer.Inputs)
 	if bad = errors.Join(bad, badInputs); bad == nil {
+		i.warnOfUnknown(MethodRead, u, answer.Properties)
 		return answer, nil
 	}
 	bad = i.unrecordable(MethodRead, u, bad)
@@ -68,6 +70,21 @@ func (i *instance) unhealthy(method Method, u urn.URN, err error) error {
 	kept.Reasons = append(kept.Reasons[:len(kept.Reasons):len(kept.Reasons)], bad.Error())
 	kept.Err = errors.Join(err, bad)
 	return &kept
+}
+
+// warnOfUnknown warns of an output that is not known although the object exists. It is not recorded, and whatever uses it fails. A plugin's answer
+// with such an output is refused, because it cannot be read.
+func (i *instance) warnOfUnknown(method Method, u urn.URN, outputs property.Map) {
+	at, v, found := outputs.FindUnknown()
+	if !found {
+		return
+	}
+	why := ""
+	if text, unavailable := v.IsUnavailable(); unavailable {
+		why = " (" + text + ")"
+	}
+	i.warn(u, fmt.Sprintf("provider %s has answered %s with the property %s, whose value is not known%s; it is not recorded, and resources that use it "+
+		"fail. Outside of previews, providers must return known values", i.name(), method, at, why))
 }
 
 func (i *instance) unrecordable(method Method, u urn.URN, bad error) error {

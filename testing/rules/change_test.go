@@ -400,7 +400,9 @@ func TestAnObjectThatIsNotHealthyForNoReasonIsUpdated(t *testing.T) {
 					return providers.UpdateResponse{Properties: r.NewInputs}, nil
 				}
 			}
-			k.up(program(one(in{"size": size}))).requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
+			r := k.try(sluice.Update, program(one(in{"size": size})))
+			require.NoError(t, r.err)
+			r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
 			require.Empty(t, k.recorded("a").InitErrors)
 		})
 	}
