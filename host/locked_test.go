@@ -334,3 +334,38 @@ func TestAProcessLocksAStackAgainWhoseStateCouldNotBeWritten(t *testing.T) {
 		})
 	}
 }
+
+// ours is a secrets manager of the program.
+type ours struct{}
+
+func (ours) Provider() *state.SecretsProvider {
+	return &state.SecretsProvider{Type: "ours", State: []byte(`{}`)}
+}
+func (o ours) Encrypter() property.Encrypter { return o }
+func (o ours) Decrypter() property.Decrypter { return o }
+
+func (ours) Encrypt(_ context.Context, text string) (string, error) { return "ours:" + text, nil }
+func (ours) Decrypt(_ context.Context, text string) (string, error) {
+	return strings.TrimPrefix(text, "ours:"), nil
+}
+
+func TestAStateWithSecretsOfTheProgramNeedsItsManager(t *testing.T) {
+	b := openDir(t, t.TempDir())
+	cloud := providertest.NewCloud(providertest.Options{})
+	update := func(m secrets.Manager) error {
+		return host.Locked(t.Context(), b, "dev", host.LockedOptions{Create: true, Secrets: m}, func(ctx context.Context, s backend.Stack) error {
+			_, err := sluice.Update(ctx, optionsOn(s, cloud, source.Func(func(ctx context.Context, m stages.Monitor) error {
+				_, err := m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: "a", Custom: true,
+					Inputs: property.NewMap(map[string]property.Value{"s": property.Secret(property.String("x"))})})
+				return err
+			})))
+			return err
+		})
+	}
+	require.NoError(t, update(ours{}))
+	require.NoError(t, update(ours{}))
+	err := update(nil)
+	require.ErrorAs(t, err, new(*secrets.UnsupportedProviderError))
+	require.ErrorContains(t, err, `no known secrets provider for type "ours"`)
+	require.ErrorContains(t, err, "give that to LockedOptions.Secrets")
+}
