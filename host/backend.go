@@ -93,7 +93,8 @@ func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bo
 type LockedOptions struct {
 	// Create makes the stack if it does not exist. Otherwise a missing stack is a [*backend.NotFoundError].
 	Create bool
-	// Secrets encrypts the secrets of the state; nil uses the secrets manager that the state names.
+	// Secrets encrypts the secrets of the state; nil uses the secrets manager that the state names. A state whose secrets are encrypted by a
+	// manager of your own needs it each time.
 	Secrets secrets.Manager
 	// Operation is a word for the purpose of the lock, for others who try to lock the stack. It may be "".
 	Operation string
@@ -113,13 +114,15 @@ type LockedOptions struct {
 // Each operation within f that records on the stack is written into its history when it ends, whether or not it succeeds, with
 // those settings that are not secret. Previews are not written. The setting [backend.HistoryKey] in the operation's Config bounds the history. The stack must not be used after f has returned.
 //
-// The lock is released however f ends, also after a panic. The error wraps the error of f, errors of the history and of the
+// The lock is released however f ends, also after a panic. If what was done could not be written into the stack file, the lock stays for
+// other tools, and the next operation on the stack, of this process or of another one, takes it over and recovers. If an operation of f
+// still records, the lock stays until that has ended. Both are errors. The error wraps the error of f, errors of the history and of the
 // release, and a [*lock.LostError] if the lock was lost meanwhile. If somebody else has the lock, the error is a [*lock.HeldError],
 // and f is not called.
 func Locked(
 	ctx context.Context, b backend.Backend, name string, o LockedOptions, f func(ctx context.Context, s backend.Stack) error,
 ) (err error) {
-	defer func() { err = operation.WithCause(ctx, err) }()
+	defer func() { err = operation.WithCause(ctx, withoutManager(o, err)) }()
 	stack, err := selectStack(ctx, b, name, o)
 	if err != nil {
 		return err
@@ -137,6 +140,15 @@ func Locked(
 		err = errors.Join(err, s.chronicle.failure(), lost, l.Close())
 	}()
 	return f(ctx, s)
+}
+
+// withoutManager adds to the error of a state, whose secrets the program itself has encrypted with a manager of its own, how to give that manager.
+func withoutManager(o LockedOptions, err error) error {
+	var unsupported *secrets.UnsupportedProviderError
+	if o.Secrets != nil || !errors.As(err, &unsupported) || unsupported.IsKnown() {
+		return err
+	}
+	return fmt.Errorf("%w; if your program has a secrets manager for it, give that to LockedOptions.Secrets", err)
 }
 
 func selectStack(ctx context.Context, b backend.Backend, name string, o LockedOptions) (backend.Stack, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 var created = host.LockedOptions{Create: true, Secrets: secrets.Plain{}, Operation: "update", Message: "from a test"}
@@ -274,4 +277,95 @@ func requireRecorded(t *testing.T, s state.Store, cloud *providertest.Cloud, nam
 	}
 	require.Equal(t, names, recorded)
 	require.Equal(t, names, existing)
+}
+
+// filling is a store that may have no room for stack files.
+type filling struct {
+	store.Store
+	full *atomic.Bool
+}
+
+var errFull = errors.New("disk full")
+
+func (f filling) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	if f.full.Load() && strings.Contains(key, "/stacks/") {
+		return store.Info{}, errFull
+	}
+	return f.Store.Write(ctx, key, content, c)
+}
+
+// A controller goes on after a failure that passes.
+func TestAProcessLocksAStackAgainWhoseStateCouldNotBeWritten(t *testing.T) {
+	for name, reopen := range map[string]bool{"in the same backend": false, "in another backend": true} {
+		t.Run(name, func(t *testing.T) {
+			dir, full := t.TempDir(), &atomic.Bool{}
+			open := func() backend.Backend {
+				b, err := host.OpenBackend(t.Context(), host.BackendOptions{URL: "mine://x", Project: "shop", Stores: map[string]store.Opener{
+					"mine": func(context.Context, string, func(string) (string, bool)) (store.Store, error) {
+						return filling{store.NewDir(dir), full}, nil
+					},
+				}})
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, b.Close()) })
+				return b
+			}
+			cloud := providertest.NewCloud(providertest.Options{})
+			update := func(b backend.Backend, fails bool) (*sluice.Result, error) {
+				var result *sluice.Result
+				err := host.Locked(t.Context(), b, "dev", created, func(ctx context.Context, s backend.Stack) (err error) {
+					full.Store(fails)
+					defer full.Store(false)
+					result, err = sluice.Update(ctx, optionsOn(s, cloud, declaring("a", "b")))
+					return err
+				})
+				return result, err
+			}
+			b := open()
+			_, err := update(b, true)
+			require.ErrorIs(t, err, errFull)
+			require.ErrorContains(t, err, "the lock of stack dev is kept")
+			if reopen {
+				b = open()
+			}
+			result, err := update(b, false)
+			require.NoError(t, err)
+			require.Equal(t, map[stages.Op]int{stages.OpSame: 2}, result.Changes, "what was made is known")
+			requireUnlocked(t, b)
+		})
+	}
+}
+
+// ours is a secrets manager of the program.
+type ours struct{}
+
+func (ours) Provider() *state.SecretsProvider {
+	return &state.SecretsProvider{Type: "ours", State: []byte(`{}`)}
+}
+func (o ours) Encrypter() property.Encrypter { return o }
+func (o ours) Decrypter() property.Decrypter { return o }
+
+func (ours) Encrypt(_ context.Context, text string) (string, error) { return "ours:" + text, nil }
+func (ours) Decrypt(_ context.Context, text string) (string, error) {
+	return strings.TrimPrefix(text, "ours:"), nil
+}
+
+func TestAStateWithSecretsOfTheProgramNeedsItsManager(t *testing.T) {
+	b := openDir(t, t.TempDir())
+	cloud := providertest.NewCloud(providertest.Options{})
+	update := func(m secrets.Manager) error {
+		return host.Locked(t.Context(), b, "dev", host.LockedOptions{Create: true, Secrets: m}, func(ctx context.Context, s backend.Stack) error {
+			_, err := sluice.Update(ctx, optionsOn(s, cloud, source.Func(func(ctx context.Context, m stages.Monitor) error {
+				_, err := m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: "a", Custom: true,
+					Inputs: property.NewMap(map[string]property.Value{"s": property.Secret(property.String("x"))})})
+				return err
+			})))
+			return err
+		})
+	}
+	require.NoError(t, update(ours{}))
+	require.NoError(t, update(ours{}))
+	err := update(nil)
+	require.ErrorAs(t, err, new(*secrets.UnsupportedProviderError))
+	require.ErrorContains(t, err, `no known secrets provider for type "ours"`)
+	require.ErrorContains(t, err, "give that to LockedOptions.Secrets")
 }

@@ -385,6 +385,12 @@ func (m Map) String() string { return Value{m}.String() }
 // GoString is String.
 func (m Map) GoString() string { return m.String() }
 
+// MarshalJSON is [Value.MarshalJSON] for an object.
+func (m Map) MarshalJSON() ([]byte, error) { return Value{m}.MarshalJSON() }
+
+// UnmarshalJSON is [Value.UnmarshalJSON].
+func (m *Map) UnmarshalJSON([]byte) error { return errUnmarshal }
+
 // HasUnavailable reports whether any property is or contains such a value.
 func (m Map) HasUnavailable() bool { return anyInMap(m, isUnavailable) }
 

@@ -224,6 +224,23 @@ func TestCrypterErrorsNameTheSecret(t *testing.T) {
 	require.ErrorIs(t, err, c.fail)
 }
 
+// always returns one ciphertext.
+type always string
+
+func (a always) Encrypt(context.Context, string) (string, error) { return string(a), nil }
+
+func TestACiphertextThatNoStateCanHoldIsRefused(t *testing.T) {
+	for ciphertext, why := range map[always]string{
+		"":       `encrypt "a": the secrets provider has returned an empty ciphertext`,
+		"v1\xff": `encrypt "a": the secrets provider has returned a ciphertext that is not UTF-8`,
+	} {
+		for _, crypter := range []string{"", "k"} {
+			_, err := EncodeState(t.Context(), object("a", Secret(String("x"))), StateOptions{Encrypter: ciphertext, Crypter: crypter})
+			require.EqualError(t, err, why)
+		}
+	}
+}
+
 func TestCiphertextIsKeptForTheSameCrypterOnly(t *testing.T) {
 	c := &rot{}
 	m := object("a", Secret(String("x")))

@@ -257,6 +257,12 @@ func (e *stateEncoder) ciphertext(s *secret, depth int) (string, error) {
 	if err != nil {
 		return "", &ValueError{before: "encrypt ", Err: err}
 	}
+	switch { // the state could not be read any more
+	case ciphertext == "":
+		return "", &ValueError{before: "encrypt ", after: ": the secrets provider has returned an empty ciphertext"}
+	case !utf8.ValidString(ciphertext):
+		return "", &ValueError{before: "encrypt ", after: ": the secrets provider has returned a ciphertext that is not UTF-8"}
+	}
 	if e.options.Crypter == "" {
 		return ciphertext, nil
 	}

@@ -1,6 +1,8 @@
 package property
 
 import (
+	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -110,6 +112,12 @@ type Output struct {
 	Secret       bool
 	Dependencies []urn.URN
 }
+
+// MarshalJSON is [Value.MarshalJSON] for the value: a secret one is not shown.
+func (o Output) MarshalJSON() ([]byte, error) { return OutputOf(o).MarshalJSON() }
+
+// UnmarshalJSON is [Value.UnmarshalJSON].
+func (o *Output) UnmarshalJSON([]byte) error { return errUnmarshal }
 
 // secret is the content of a secret value. The last ciphertext that was read or written for it is kept beside it, so
 // that an unchanged secret is written back byte for byte (state.md 5.6). The ciphertext is not part of the value: two
@@ -376,6 +384,18 @@ func (v Value) String() string {
 // GoString is String: secrets are not shown by %#v either.
 func (v Value) GoString() string { return v.String() }
 
+// MarshalJSON returns the encoding of [EncodeState] with each secret replaced by the text [secret], for logs and reports: it cannot be read back.
+// [ToGo] and EncodeState keep the values.
+func (v Value) MarshalJSON() ([]byte, error) {
+	return AppendStateValue(context.Background(), nil, v, StateOptions{Secrets: SecretsMasked})
+}
+
+var errUnmarshal = errors.New("encoding/json cannot read property values: use property.DecodeState for what EncodeState has written, and property.FromGo for other data")
+
+// UnmarshalJSON returns an error: there is more than one meaning of a JSON text. [DecodeState] reads what [EncodeState] has written, and [FromGo] takes
+// what encoding/json has read.
+func (v *Value) UnmarshalJSON([]byte) error { return errUnmarshal }
+
 // IsUnavailable reports whether v was made by [Unavailable], and returns the reason.
 func (v Value) IsUnavailable() (why string, ok bool) {
 	if s, isSecret := v.v.(*secret); isSecret && s.isOpaque() {
@@ -494,6 +514,12 @@ func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
 
 // Array is an immutable list of values. The zero Array is empty.
 type Array struct{ a []Value }
+
+// MarshalJSON is [Value.MarshalJSON] for a list.
+func (a Array) MarshalJSON() ([]byte, error) { return Value{a}.MarshalJSON() }
+
+// UnmarshalJSON is [Value.UnmarshalJSON].
+func (a *Array) UnmarshalJSON([]byte) error { return errUnmarshal }
 
 // Len returns the number of elements.
 func (a Array) Len() int { return len(a.a) }

@@ -10,7 +10,8 @@ import (
 )
 
 // InitError reports that a resource exists but is not healthy: its fields are to be recorded ([protocol.md 3.7]). It is
-// returned by Create, Update and Read. That of a Create must have the ID: without it the create has an uncertain
+// returned by Create, Update and Read. The engine makes one itself of an answer with properties that no state can hold.
+// That of a Create must have the ID: without it the create has an uncertain
 // outcome. Without an ID, that of a Read is about the object that was asked for.
 //
 // [protocol.md 3.7]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/protocol.md#37-partial-failure
@@ -19,7 +20,7 @@ type InitError struct {
 	Properties          property.Map
 	Inputs              property.Map // of a Read
 	HasInputs           bool
-	Reasons             []string
+	Reasons             []string // are recorded; without any, the text of Err is
 	RefreshBeforeUpdate bool
 	Err                 error // the provider's error
 }
@@ -28,7 +29,18 @@ func (e *InitError) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
 	}
+	if len(e.Reasons) == 0 {
+		return e.reason()
+	}
 	return "the resource was made but did not become healthy: " + strings.Join(e.Reasons, "; ")
+}
+
+// reason is the reason of an error that gives none.
+func (e *InitError) reason() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return "the resource was made but did not become healthy, and the provider gives no reason"
 }
 
 func (e *InitError) Unwrap() error { return e.Err }

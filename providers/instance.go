@@ -24,6 +24,7 @@ type instance struct {
 	// identity is that of the plugin, for answers.
 	identity string
 	plain    recorder // of calls that need no configuration
+	judge    judge
 	// The fields up to unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	inputs       property.Map         // its configuration
@@ -41,7 +42,7 @@ type instance struct {
 }
 
 func newInstance(p Provider, spec Spec, o *RegistryOptions, limits runLimits, r recorder) *instance {
-	i := &instance{Provider: p, spec: spec, limits: limits, plain: r, configured: await.NewPromise[struct{}]()}
+	i := &instance{Provider: p, spec: spec, limits: limits, plain: r, judge: judge{spec, o.Warn}, configured: await.NewPromise[struct{}]()}
 	if identity, known := o.Answers.of(spec); known {
 		i.answers, i.identity = o.Answers, identity
 	}
@@ -205,7 +206,11 @@ func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateRespons
 		if i.unconfigured != nil {
 			return i.unconfigured.create(req)
 		}
-		return i.Provider.Create(ctx, req)
+		answer, err := i.Provider.Create(ctx, req)
+		if !req.Preview {
+			err = i.judge.made(MethodCreate, req.URN, answer.ID, answer.Properties, answer.RefreshBeforeUpdate, err)
+		}
+		return answer, err
 	})
 }
 
@@ -219,10 +224,7 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 		}
 		req.Inputs, req.State = req.Inputs.WithoutUnknowns(), req.State.WithoutUnknowns()
 		answer, err := i.Provider.Read(ctx, req)
-		if err != nil {
-			return ReadResponse{}, unhealthyAt(req.ID, err)
-		}
-		return answer, answer.Validate()
+		return i.judge.found(req.URN, answer, unhealthyAt(req.ID, err))
 	})
 }
 
@@ -257,7 +259,11 @@ func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateRespons
 		if i.unconfigured != nil {
 			return i.unconfigured.update(req)
 		}
-		return i.Provider.Update(ctx, req)
+		answer, err := i.Provider.Update(ctx, req)
+		if !req.Preview {
+			err = i.judge.made(MethodUpdate, req.URN, req.ID, answer.Properties, answer.RefreshBeforeUpdate, err)
+		}
+		return answer, err
 	})
 }
 

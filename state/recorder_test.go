@@ -12,6 +12,8 @@ import (
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/property"
 )
 
 // disk is a slow place to save checkpoints to.
@@ -215,6 +217,25 @@ func TestRefusedChangeDoesNotEndTheRecording(t *testing.T) {
 	r := d.recorder(nil)
 	require.ErrorIs(t, r.End(context.Background(), Change{Remove: []*Resource{box("a")}}), ErrNotRecorded)
 	require.NoError(t, r.End(context.Background(), Change{Add: box("a")}))
+}
+
+func TestMemoryRecorderRefusesWhatNoFileCanHold(t *testing.T) {
+	ctx := context.Background()
+	bad := property.NewMap(map[string]property.Value{"k\xff": property.Null})
+	for name, spoil := range map[string]func(*Resource){
+		"inputs":  func(r *Resource) { r.Inputs = bad },
+		"outputs": func(r *Resource) { r.Outputs = bad },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewMemoryRecorder(NewLedger(snapshotOf(box("a")), LedgerOptions{}), nil)
+			b := box("b")
+			spoil(b)
+			require.ErrorContains(t, r.Begin(ctx, Pending{Type: Creating, Resource: b}), "encode resource "+string(b.URN))
+			require.ErrorContains(t, r.End(ctx, Change{Add: b}), "encode resource "+string(b.URN))
+			require.ErrorContains(t, r.End(ctx, Change{Replace: []Replacement{{Old: box("a"), New: b}}}), "encode resource "+string(b.URN))
+			require.NoError(t, r.Close(ctx))
+		})
+	}
 }
 
 func TestMemoryRecorderHandsTheSnapshotOn(t *testing.T) {

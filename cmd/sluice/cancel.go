@@ -115,11 +115,11 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 	return err
 }
 
-// mayBreak returns an error if the holder of a lock is certainly alive.
+// mayBreak returns an error if the holder of a lock certainly still has it.
 func mayBreak(l lock.Held, name string) error {
 	end := "stop it with Ctrl-C or SIGTERM to release the lock, or remove the lock with --force"
 	switch {
-	case l.Life == lock.Alive:
+	case l.Life == lock.Alive && !l.HasEnded():
 		return fmt.Errorf("stack '%s' is locked by a process that is running on this machine (pid %d): %s", name, l.Owner.PID, end)
 	case l.Session != nil && l.Unknown:
 		return fmt.Errorf("stack '%s' is locked by a session of another program on the server: session %s of the role %s",

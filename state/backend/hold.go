@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -38,6 +39,7 @@ type hold struct {
 	mu      sync.Mutex // guards the fields below
 	lock    *ownLock   // nil while the handle does not hold the lock
 	claimed bool       // whether a recording or an edit has claimed the writing
+	closed  *ownLock   // closed while the writing was claimed: it is released at the end of that
 	loaded  loaded     // under the lock, for the next one that loads it; nothing once the writing was claimed
 }
 
@@ -63,13 +65,21 @@ func (h *hold) own(l heldLock, operation string) Lock {
 	return h.lock
 }
 
-// Close releases the lock. Even if that fails, the handle no longer records under it.
+// Close releases the lock. Even if that fails, the handle no longer records under it. While a recording or an edit has claimed the
+// writing, it is an error, and the lock is released at the end of that.
 func (l *ownLock) Close() error {
 	l.hold.mu.Lock()
 	if l.hold.lock == l {
 		l.hold.lock, l.hold.loaded = nil, loaded{}
+		if l.hold.claimed {
+			l.hold.closed = l
+		}
 	}
+	writing := l.hold.closed == l
 	l.hold.mu.Unlock()
+	if writing {
+		return l.keep()
+	}
 	return l.heldLock.Close()
 }
 
@@ -113,10 +123,18 @@ func (h *hold) find(by *fileStack, revision string) *state.Snapshot {
 	return h.loaded.snapshot
 }
 
-func (h *hold) end() {
+// end ends the claim, and releases the lock if it was closed meanwhile. It adds the error of that to err.
+func (h *hold) end(err *error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.claimed = false
+	closed := h.closed
+	h.claimed, h.closed = false, nil
+	h.mu.Unlock()
+	if closed == nil {
+		return
+	}
+	if failed := closed.heldLock.Close(); failed != nil {
+		*err = errors.Join(*err, failed)
+	}
 }
 
 // check returns an error if l has been released or lost.
@@ -157,7 +175,7 @@ func (l *lockedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error
 }
 
 // Close implements [state.Recorder].
-func (l *lockedRecorder) Close(ctx context.Context) error {
-	defer l.ended.Do(l.hold.end)
+func (l *lockedRecorder) Close(ctx context.Context) (err error) {
+	defer l.ended.Do(func() { l.hold.end(&err) })
 	return l.Recorder.Close(ctx)
 }

@@ -300,11 +300,69 @@ func TestLockIsKeptWhileOnlyTheJournalHasTheState(t *testing.T) {
 	err = unlock.Close()
 	require.ErrorContains(t, err, "the lock of stack dev is kept", "Pulumi must not work from the stack file now")
 	require.Empty(t, advice.Of(err), "nobody should remove the lock now")
-	require.NoError(t, r.Close(ctx))
-	require.NoError(t, unlock.Close())
 	held, err := s.Locks(ctx)
 	require.NoError(t, err)
-	require.Empty(t, held)
+	require.Len(t, held, 1)
+	require.False(t, held[0].HasEnded(), "the operation still records")
+	require.NoError(t, r.Close(ctx))
+	held, err = s.Locks(ctx)
+	require.NoError(t, err)
+	require.Empty(t, held, "it goes with the end of the operation")
+	require.NoError(t, unlock.Close())
+}
+
+// The process goes on, and so do others. Each of them recovers what the journal has.
+func TestTheNextOneRecoversWhatCouldNotBeWritten(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		alsoLock bool // the mark of the lock cannot be written either
+		reopen   bool // the next one has a backend of its own
+	}{
+		"the same backend":                         {},
+		"another backend of the process":           {reopen: true},
+		"the same backend, while the mark is lost": {alsoLock: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			full := false
+			open := func() *File {
+				b := f.open()
+				b.storage.store = failing{b.storage.store, func(doing, key string) bool {
+					return full && doing == "write" && (key == stackFile || c.alsoLock && strings.HasPrefix(key, lockPath))
+				}, nil}
+				return b
+			}
+			b := open()
+			s := f.init(b, "dev")
+			unlock, err := s.Lock(ctx, LockOptions{Operation: "update"})
+			require.NoError(t, err)
+			r, err := s.Record(ctx, mustLoad(t, s))
+			require.NoError(t, err)
+			require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
+			full = true
+			require.ErrorIs(t, r.Close(ctx), errFull)
+			err = unlock.Close()
+			require.ErrorContains(t, err, "the lock of stack dev is kept")
+			require.Equal(t, c.alsoLock, errors.Is(err, errFull))
+			full = false
+
+			if c.reopen {
+				b = open()
+			}
+			again, err := b.Open(ctx, s.Ref())
+			require.NoError(t, err)
+			l, err := again.Lock(ctx, LockOptions{})
+			require.NoError(t, err)
+			require.Len(t, mustLoad(t, again).Resources, 1)
+			require.NoError(t, l.Close())
+			left, err := remains{again.(*fileStack).files}.exist(ctx)
+			require.NoError(t, err)
+			require.False(t, left)
+			held, err := again.Locks(ctx)
+			require.NoError(t, err)
+			require.Empty(t, held)
+		})
+	}
 }
 
 func TestCheckpointsEveryStepKeepNoJournal(t *testing.T) {

@@ -14,7 +14,7 @@ type change struct {
 }
 
 // changeBoth carries out an operation on two stacks, if both are locked and unchanged since their states were loaded.
-func changeBoth(ctx context.Context, operation string, changes [2]change) error {
+func changeBoth(ctx context.Context, operation string, changes [2]change) (err error) {
 	p := &intent{}
 	var before, after [2][]byte
 	for i, c := range changes {
@@ -22,7 +22,7 @@ func changeBoth(ctx context.Context, operation string, changes [2]change) error 
 		if err != nil {
 			return nothingDone(operation, err)
 		}
-		defer c.stack.hold.end()
+		defer c.stack.hold.end(&err)
 		if err := l.Confirm(ctx); err != nil {
 			return nothingDone(operation, err)
 		}

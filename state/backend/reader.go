@@ -220,7 +220,7 @@ func (r *reader) explain(s stackFiles, in reading, locks []lock.Held, unlisted e
 type holder uint8
 
 const (
-	holderGone    holder = iota // there is no lock, or a dead one
+	holderGone    holder = iota // there is no lock, or only that of a holder that has ended
 	holderOurs                  // it is this process
 	holderRuns                  // it runs on this machine, or was alive a moment ago on another one
 	holderUnknown               // it may run on another machine, or nobody can read the lock
@@ -230,6 +230,7 @@ const (
 // whose judges the locks. A lock of sluice belongs to the operation that keeps the journal, since a later holder would first
 // recover the journal. A lock of another tool does not.
 func whose(locks []lock.Held) holder {
+	locks = slices.DeleteFunc(slices.Clone(locks), lock.Held.HasEnded)
 	if slices.ContainsFunc(locks, lock.Held.IsOurs) {
 		return holderOurs
 	}
@@ -240,7 +241,7 @@ func whose(locks []lock.Held) holder {
 			judged = max(judged, holderForeign)
 		case l.Life == lock.Alive, l.Life == lock.LifeUnknown && l.Renewed:
 			return holderRuns
-		case l.Life != lock.Dead:
+		default:
 			return holderUnknown
 		}
 	}

@@ -65,16 +65,20 @@ type heldLock struct {
 	stack remains
 }
 
-func (l heldLock) Close() error { return l.stack.unlock(l.Lock) }
-
-// unlock releases the lock, unless an operation could not write its state: until that has been recovered nothing may start
+// Close releases the lock, or gives it up if an operation could not write its state: until that has been recovered nothing may start
 // from the stack file, and Pulumi does not read journals (state.md 9.4 R-4).
-func (r remains) unlock(l *lock.Lock) error {
-	left, err := r.exist(context.Background())
-	if err != nil || left {
-		l.Abandon()
-		return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal, which the next operation on the "+
-			"stack recovers; do not remove the lock before that", r.files.ref.Name))
+func (l heldLock) Close() error {
+	left, err := l.stack.exist(context.Background())
+	if err == nil && !left {
+		return l.Release()
 	}
-	return l.Release()
+	return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal, which the next operation on the "+
+		"stack recovers; do not remove the lock before that", l.stack.files.ref.Name), l.stack.files.giveUp(l.Lock))
+}
+
+// keep keeps the lock for a recording that has not ended.
+func (l heldLock) keep() error {
+	l.Abandon()
+	return fmt.Errorf("the lock of stack %s is kept, as an operation still records on it; it is released when that operation ends",
+		l.stack.files.ref.Name)
 }

@@ -353,12 +353,12 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 	}
 	w, err := s.writer(ctx, l)
 	if err != nil {
-		s.hold.end()
+		s.hold.end(&err)
 		return nil, err
 	}
 	r, err := s.recorder(ctx, w, base, l.operation)
 	if err != nil {
-		s.hold.end()
+		s.hold.end(&err)
 		return nil, err
 	}
 	return &lockedRecorder{Recorder: r, ref: s.files.ref, hold: s.hold, lock: l}, nil
@@ -460,12 +460,12 @@ func (s *fileStack) encode(ctx context.Context, snapshot *state.Snapshot) ([]byt
 }
 
 // save writes a state under the lock unless check returns an error. check runs when the stack is locked.
-func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check func() error) error {
+func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check func() error) (err error) {
 	l, err := s.claim()
 	if err != nil {
 		return err
 	}
-	defer s.hold.end()
+	defer s.hold.end(&err)
 	b, err := s.encode(ctx, snapshot)
 	if err != nil {
 		return err

@@ -184,9 +184,21 @@ func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error)
 	if err := s.storage.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
+	if l, kept := s.storage.unmarked.LoadAndDelete(s.ref); kept {
+		_ = s.giveUp(l.(*lock.Lock)) // otherwise the lock is still held
+	}
 	how := s.lockOptions()
 	how.Operation, how.OnLost, how.Note = o.Operation, o.OnLost, func(text string) { s.storage.options.note(text) }
 	return lock.Acquire(ctx, how)
+}
+
+// giveUp gives the lock up for the next holder. If that fails, it is tried again when this process takes the lock next.
+func (s stackFiles) giveUp(l *lock.Lock) error {
+	err := l.GiveUp()
+	if err != nil {
+		s.storage.unmarked.Store(s.ref, l)
+	}
+	return err
 }
 
 func (s stackFiles) journal() *journalFile {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -28,6 +29,8 @@ type storage struct {
 	format  compression.Format
 	// every and lost are the intervals for renewing leases, as in [lock.Options].
 	every, lost time.Duration
+	// unmarked are the locks, by [Ref], that this process has given up without being able to say so in their files.
+	unmarked sync.Map
 }
 
 func openStorage(ctx context.Context, o Options) (*storage, error) {

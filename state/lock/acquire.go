@@ -53,9 +53,9 @@ type Options struct {
 // attempts is the number of attempts to take a lock when others try at the same moment.
 const attempts = 8
 
-// Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed first;
-// before that, processes which such a holder has started on this machine and which still run are ended. It does not wait
-// for a holder to end.
+// Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed first, and so are
+// those that their holders have given up ([Lock.GiveUp]). Before that, processes which a dead holder has started on this machine and
+// which still run are ended. It does not wait for a holder to end.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	o = o.complete()
 	hold, err := o.exclude(ctx)
@@ -304,12 +304,13 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 	return held, nil
 }
 
-// removeDead removes the locks of sluice processes that are certainly dead: those on this machine, and, if the store
-// itself excludes others and this process has that hold, those that have lost it for longer than their lease. It adds them to ended.
+// removeDead removes the locks that sluice processes have given up, and those of sluice processes that are certainly dead: those on this
+// machine, and, if the store itself excludes others and this process has that hold, those that have lost it for longer than their lease.
+// It adds them to ended.
 func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold, ended *[]Held) ([]Held, error) {
 	var alive []Held
 	for _, l := range locks {
-		dead := !l.Unknown && l.Owner.Tool == o.Owner.Tool && l.Life == Dead
+		dead := !l.Unknown && l.Owner.Tool == o.Owner.Tool && l.HasEnded()
 		if !dead && !l.Unknown && l.Owner.Tool == Tool && l.Life != Alive && hold != nil {
 			var err error
 			if dead, err = o.isOver(ctx, l); err != nil {

@@ -37,6 +37,9 @@ func (l Held) IsOurs() bool {
 		o.Boot == self.Boot && o.Start == self.Start && o.Namespace == self.Namespace
 }
 
+// HasEnded reports whether the holder certainly does nothing more under the lock: its process is dead, or it has given the lock up.
+func (l Held) HasEnded() bool { return l.Life == Dead || !l.Unknown && l.Owner.Lease.GivenUp }
+
 // Life is the state of another process, as far as this one can find out.
 type Life uint8
 
@@ -65,6 +68,8 @@ func (e *HeldError) Error() string {
 	fmt.Fprintf(&b, "the stack is currently locked by %s. ", locks)
 	if slices.ContainsFunc(e.Locks, func(l Held) bool { return l.Life != Alive }) {
 		fmt.Fprintf(&b, "Either wait for the other %s to end or delete the %s with `sluice cancel`.", processes, files)
+	} else if !slices.ContainsFunc(e.Locks, func(l Held) bool { return !l.IsOurs() }) {
+		b.WriteString("It is this process itself that holds it. Wait for its other operation on the stack to end.")
 	} else { // `sluice cancel` refuses
 		fmt.Fprintf(&b, "Wait for the other %s to end.", processes)
 	}
@@ -93,6 +98,10 @@ func (l Held) Describe() string {
 	switch {
 	case l.info.Key == "":
 		text += fmt.Sprintf("; it has not written its lock file yet, and its session is open (%s)", l.Session.ID)
+	case o.Lease.GivenUp:
+		text += "; it has ended and has left something that the next operation on the stack completes"
+	case l.IsOurs():
+		text += "; this is this process"
 	case l.Life == Alive:
 		text += "; the process is running"
 	case l.Life == Dead:

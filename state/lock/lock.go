@@ -26,7 +26,7 @@ type Lock struct {
 	options Options
 	key     string
 	owner   Owner  // its Renewed is guarded by renewing
-	ended   []Held // the locks of dead processes that were removed for this one
+	ended   []Held // the locks of ended holders that were removed for this one
 
 	renewing *await.Slots // one, taken while the lease is renewed; guards gone and again
 	gone     error        // why the hold has to be taken again
@@ -115,6 +115,43 @@ func (l *Lock) Abandon() {
 	if l.hold != nil {
 		_ = l.hold.Close() // the server ends it in any case
 	}
+}
+
+// GiveUp is Abandon for a holder that has ended and has left something that the next holder of the lock must complete. It marks the lock
+// file. [Acquire] then takes the lock over, in any process, this one included; other tools still respect the file. After an error the
+// lock is held until this process ends or another GiveUp succeeds. A Release afterwards still removes the lock file.
+func (l *Lock) GiveUp() error {
+	l.stop()
+	l.renew.Wait()
+	ctx := context.Background()
+	_ = l.renewing.Acquire(ctx) // which fails only if ctx ends
+	defer l.renewing.Release()
+	l.owner.Lease.GivenUp = true
+	err := l.mark(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hold != nil {
+		_ = l.hold.Close() // the server ends it in any case
+	}
+	if l.lost == nil {
+		l.lost = &LostError{Path: l.Path(), Reason: "this process has given it up"}
+	}
+	if err != nil {
+		return fmt.Errorf("mark the lock file %s, so that the next operation takes the lock over: %w", l.Path(), err)
+	}
+	return nil
+}
+
+// mark writes the lock file as it is now described. It does nothing if somebody else has taken the lock meanwhile.
+func (l *Lock) mark(ctx context.Context) error {
+	info, err := l.present(ctx)
+	if err == nil {
+		err = l.write(ctx, store.IfRevision(info.Revision))
+	}
+	if errors.As(err, new(*LostError)) {
+		return nil
+	}
+	return err
 }
 
 // begin renews the lease until Release.

@@ -13,6 +13,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -42,7 +43,9 @@ func TestLockExcludesOthersUntilReleased(t *testing.T) {
 	require.ErrorAs(t, err, &held)
 	require.Len(t, held.Locks, 1)
 	require.Equal(t, os.Getpid(), held.Locks[0].Owner.PID)
-	require.ErrorContains(t, err, "locked by 1 lock. Wait for the other process to end.\n", "sluice cancel would refuse")
+	require.ErrorContains(t, err, "locked by 1 lock. It is this process itself that holds it. Wait for its other operation on the stack to end.\n",
+		"sluice cancel would refuse")
+	require.ErrorContains(t, err, "; this is this process")
 	require.NoError(t, l.Release())
 	require.NoError(t, l.Release(), "a second release does nothing")
 	again, err := Acquire(context.Background(), o)
@@ -150,6 +153,67 @@ func TestLockOfADeadProcessOfOursIsTakenOver(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
+}
+
+// Its holder runs, so it is neither dead nor silent for long.
+func TestALockThatWasGivenUpIsTakenOverByTheNextOne(t *testing.T) {
+	for name, edit := range map[string]func(*Owner){
+		"of this process":    func(*Owner) {},
+		"of another process": func(o *Owner) { o.PID, o.Start = os.Getppid(), process.StartOf(os.Getppid()) },
+		"of another machine": func(o *Owner) { o.Hostname = "elsewhere" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			theirs := o
+			theirs.Owner = Self()
+			edit(&theirs.Owner)
+			l, err := Acquire(context.Background(), theirs)
+			require.NoError(t, err)
+			_, err = Acquire(context.Background(), o)
+			require.ErrorAs(t, err, new(*HeldError))
+
+			require.NoError(t, l.GiveUp())
+			require.ErrorAs(t, l.Check(context.Background()), new(*LostError))
+			held, err := List(context.Background(), o)
+			require.NoError(t, err)
+			require.Len(t, held, 1, "other tools still see the file")
+			require.True(t, held[0].HasEnded())
+			require.Contains(t, held[0].Describe(), "left something that the next operation on the stack completes")
+
+			next, err := Acquire(context.Background(), o)
+			require.NoError(t, err)
+			require.NoError(t, next.GiveBack(), "which did not complete what was left")
+			next, err = Acquire(context.Background(), o)
+			require.NoError(t, err)
+			require.NoError(t, l.GiveUp(), "another time changes nothing")
+			require.NoError(t, l.Release())
+			require.NoError(t, next.Confirm(context.Background()))
+			require.NoError(t, next.Release())
+			held, err = List(context.Background(), o)
+			require.NoError(t, err)
+			require.Empty(t, held)
+		})
+	}
+}
+
+func TestALockIsHeldUntilItsFileSaysThatItWasGivenUp(t *testing.T) {
+	o := options(t)
+	s := &faulty{Store: o.Store}
+	theirs := o
+	theirs.Store = s
+	l, err := Acquire(context.Background(), theirs)
+	require.NoError(t, err)
+	s.away.Store(true)
+	err = l.GiveUp()
+	require.ErrorIs(t, err, errAway)
+	require.ErrorContains(t, err, "mark the lock file "+l.Path())
+	_, err = Acquire(context.Background(), o)
+	require.ErrorAs(t, err, new(*HeldError))
+	s.away.Store(false)
+	require.NoError(t, l.GiveUp())
+	next, err := Acquire(context.Background(), o)
+	require.NoError(t, err)
+	require.NoError(t, next.Release())
 }
 
 func TestProcessesExcludeEachOther(t *testing.T) {

@@ -34,6 +34,7 @@ type Lease struct {
 	Operation string    `json:"operation,omitempty"` // a word for the purpose: "update"
 	Renewed   time.Time `json:"renewed"`             // when the holder was last known to be alive, by its clock
 	Seconds   int       `json:"seconds"`             // the time after which the holder treats a lock as lost that it cannot renew
+	GivenUp   bool      `json:"givenUp,omitempty"`   // the holder has ended and has left something that the next holder completes: see [Lock.GiveUp]
 }
 
 // coversMoment reports whether a moment is within the duration of the lease after the last renewal. A moment that is earlier than the

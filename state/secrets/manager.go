@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
@@ -28,6 +29,11 @@ const (
 
 // UnsupportedProviderError reports that a stack's secrets are encrypted by a provider that this program cannot use.
 type UnsupportedProviderError struct{ Type string }
+
+// IsKnown reports whether the type is one that occurs in state files of other programs: see [TypePassphrase].
+func (e *UnsupportedProviderError) IsKnown() bool {
+	return slices.Contains([]string{TypePassphrase, TypeCloud, TypeService, TypeBase64}, e.Type)
+}
 
 func (e *UnsupportedProviderError) Error() string {
 	switch e.Type {

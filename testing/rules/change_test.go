@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -351,6 +352,60 @@ func TestUnhealthyCreateIsRecordedAndUpdatedUntilItIsHealthy(t *testing.T) {
 	require.Equal(t, "because it was not healthy after the last update", r.step(stages.OpUpdate, "a").Reason.String())
 	require.Empty(t, k.recorded("a").InitErrors)
 	k.up(program(one(in{"unhealthy": true}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
+}
+
+func TestAnObjectThatIsNotHealthyForNoReasonIsUpdated(t *testing.T) {
+	slow := errors.New("the cloud is slow")
+	for name, c := range map[string]struct {
+		method providers.Method
+		err    error
+		reason string
+	}{
+		"a create, with an error":    {providers.MethodCreate, slow, "the cloud is slow"},
+		"a create, without an error": {providers.MethodCreate, nil, "the provider gives no reason"},
+		"an update":                  {providers.MethodUpdate, slow, "the cloud is slow"},
+		"a read":                     {providers.MethodRead, slow, "the cloud is slow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			unhealthy := &providers.InitError{ID: idOf("a", 1), Properties: values(in{"size": 2}), Err: c.err}
+			op, size := sluice.Update, 2
+			if c.method != providers.MethodCreate {
+				k.up(program(one(in{"size": 1})))
+			}
+			if c.method == providers.MethodRead {
+				op, size = sluice.Refresh, 1
+			}
+			k.fake = func(f *providertest.Fake) {
+				switch c.method {
+				case providers.MethodCreate:
+					f.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
+						return providers.CreateResponse{}, unhealthy
+					}
+				case providers.MethodUpdate:
+					f.OnUpdate = func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error) {
+						return providers.UpdateResponse{}, unhealthy
+					}
+				default:
+					f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
+						return providers.ReadResponse{}, unhealthy
+					}
+				}
+			}
+			k.try(op, program(one(in{"size": size})))
+			require.Len(t, k.recorded("a").InitErrors, 1)
+			require.Contains(t, k.recorded("a").InitErrors[0], c.reason)
+			k.fake = func(f *providertest.Fake) {
+				f.OnUpdate = func(_ context.Context, r providers.UpdateRequest) (providers.UpdateResponse, error) {
+					return providers.UpdateResponse{Properties: r.NewInputs}, nil
+				}
+			}
+			r := k.try(sluice.Update, program(one(in{"size": size})))
+			require.NoError(t, r.err)
+			r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
+			require.Empty(t, k.recorded("a").InitErrors)
+		})
+	}
 }
 
 // A provider's inputs of an unhealthy object count in a refresh only: the next update compares with the inputs that the program has declared.

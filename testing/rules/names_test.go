@@ -8,10 +8,38 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
+
+// A state is JSON, which would hold another URN: the resource would be replaced in each update.
+func TestNamesThatAreNotUTF8AreRefused(t *testing.T) {
+	for name, register := range map[string]func(s *script) error{
+		"resource": func(s *script) error {
+			_, err := s.m.Register(s.ctx, registration("test:index:Thing", "a\xff", nil))
+			return err
+		},
+		"component": func(s *script) error {
+			_, err := s.m.Register(s.ctx, &stages.RegisterRequest{Type: "my:index:Group\xff", Name: "a"})
+			return err
+		},
+		"read": func(s *script) error {
+			_, err := s.m.Read(s.ctx, &stages.ReadRequest{Type: "test:index:Thing", Name: "a\xff", ID: property.String("1")})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, op := range []operation{sluice.Update, sluice.Preview} {
+				k := newKit(t)
+				r := k.try(op, func(ctx context.Context, m stages.Monitor) error { return register(&script{ctx: ctx, m: m}) })
+				r.requireFailure("not UTF-8, which a state cannot hold")
+				require.Empty(t, r.changed())
+			}
+		})
+	}
+}
 
 // Every request that may start a plugin is refused if the name of the plugin would be a path (protocol.md 1.3).
 func TestRequestsCannotNamePaths(t *testing.T) {

@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -47,6 +49,55 @@ func TestAnInputWhoseChangesAreIgnoredNeedNotBeKnown(t *testing.T) {
 		s.thing("b", nil, inputOf("x", nil), func(r *stages.RegisterRequest) { r.IgnoreChanges = []string{"x"} })
 	}))
 	require.Equal(t, 1.0, k.recorded("b").Inputs.At("x").AsNumber())
+}
+
+func TestAnOutputThatIsNotKnownOutsideOfPreviewsIsAWarning(t *testing.T) {
+	unknown := values(in{"size": 1, "x": property.Of(values(in{"deep": property.Computed()}))})
+	for name, c := range map[string]struct {
+		before bool
+		op     operation
+		spoil  func(f *providertest.Fake)
+	}{
+		"create": {op: sluice.Update, spoil: func(f *providertest.Fake) {
+			f.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
+				return providers.CreateResponse{ID: "i", Properties: unknown}, nil
+			}
+		}},
+		"update": {before: true, op: sluice.Update, spoil: func(f *providertest.Fake) {
+			f.OnUpdate = func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error) {
+				return providers.UpdateResponse{Properties: unknown}, nil
+			}
+		}},
+		"read": {before: true, op: sluice.Refresh, spoil: func(f *providertest.Fake) {
+			f.OnRead = func(_ context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+				return providers.ReadResponse{ID: r.ID, Properties: unknown}, nil
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			if c.before {
+				k.up(program(one(in{"size": 2})))
+			}
+			k.fake = c.spoil
+			r := k.try(c.op, program(one(in{"size": 1})))
+			require.NoError(t, r.err)
+			warned := r.diagnostics(stages.Warning)
+			require.Len(t, warned, 1)
+			require.Equal(t, urnOf("a"), warned[0].URN)
+			require.Contains(t, warned[0].Message, "provider test has answered "+name+" with the property x.deep, whose value is not known")
+			require.True(t, k.recorded("a").Outputs.IsKnown())
+		})
+	}
+	t.Run("create in a preview", func(t *testing.T) {
+		k := newKit(t)
+		k.fake = func(f *providertest.Fake) {
+			f.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
+				return providers.CreateResponse{Properties: unknown}, nil
+			}
+		}
+		require.Empty(t, k.preview(program(one(in{"size": 1}))).diagnostics(stages.Warning))
+	})
 }
 
 func TestWhatNeedsAnOutputOfWhatFailedIsSkipped(t *testing.T) {

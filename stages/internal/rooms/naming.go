@@ -2,6 +2,7 @@ package rooms
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
@@ -47,6 +48,9 @@ func isViewError(u, owner urn.URN) error {
 // claim chooses the URN and the recorded state of a registration.
 func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 	n, s := w.names, l.Subject()
+	if !utf8.ValidString(s.Name) || !utf8.ValidString(string(s.Type)) { // it would be recorded under another URN
+		return 0, fmt.Errorf("the resource %s %q has a name or a type that is not UTF-8, which a state cannot hold: give it another one", s.Type, s.Name)
+	}
 	if s.Parent != "" {
 		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] && !w.hasFailed(s.Parent) {
 			return 0, fmt.Errorf("could not find parent resource %v of %s %q", s.Parent, s.Type, s.Name)

@@ -3,6 +3,7 @@ package step
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -68,6 +69,9 @@ func (b *viewBatch) setStates(s *stages.Decision, v providers.ViewStep) error {
 		}
 	}
 	if v.New != nil {
+		if !utf8.ValidString(v.New.Name) || !utf8.ValidString(string(v.New.Type)) {
+			return fmt.Errorf("the view %q of type %q has a name or a type that is not UTF-8, which a state cannot hold", v.New.Name, v.New.Type)
+		}
 		if v.New.Name == "" || v.New.Type == "" {
 			return errors.New("a view needs a type and a name")
 		}
