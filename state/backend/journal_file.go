@@ -235,18 +235,18 @@ func howToEnd(r *journal.Report) []advice.Advice {
 func (j *journalFile) explain(ctx context.Context, err error) error {
 	s := j.stack
 	e := undecidable(s, err)
-	var stale *journal.StaleError
-	switch {
-	case e == nil:
+	if e == nil {
 		return err
-	case !errors.As(err, &stale) || stale.Report == nil:
+	}
+	report, _ := e.report()
+	if report == nil {
 		return e
 	}
-	text, fault := json.MarshalIndent(stale.Report.List(), "", "    ")
+	text, fault := json.MarshalIndent(report.List(), "", "    ")
 	if fault != nil {
 		return errors.Join(e, fault)
 	}
-	key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, report.Start.UnixNano()))
 	if _, fault := s.storage.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
 		return errors.Join(e, fault)
 	}

@@ -434,6 +434,38 @@ func TestADamagedJournalIsRefusedAsAWhole(t *testing.T) {
 	require.Equal(t, []advice.Advice{advice.On(advice.DiscardJournal)}, advice.Of(err))
 	require.Equal(t, string(whole), f.read(journalPath))
 	require.Equal(t, before, f.read(stackFile))
+	const made = "had begun creating urn:pulumi:dev::shop::a:b:C::a (ID a)"
+	require.Contains(t, (*notes)[0], made, "no refresh finds an object that only the whole records name")
+	require.ErrorContains(t, err, made)
+	listed, err := os.ReadFile(undecided.Salvage)
+	require.NoError(t, err)
+	require.Contains(t, string(listed), `"urn": "urn:pulumi:dev::shop::a:b:C::a"`)
+	require.NotContains(t, string(listed), "::b\"", "that record is damaged")
+}
+
+func TestTheRecordsBeforeTheDamageAreListedAsFarAsTheyFit(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		change func(f *fixture, whole []byte)
+		says   string
+	}{
+		"the header": {func(_ *fixture, whole []byte) { whole[20] ^= 1 }, "is damaged at byte 0"},
+		"the base":   {func(f *fixture, _ []byte) { f.write(stackFile, "{}"); f.write(journalPath+".base", "{}") }, "has been changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.interrupt()
+			whole := []byte(f.read(journalPath))
+			whole[len(whole)-7] ^= 1
+			c.change(f, whole)
+			f.write(journalPath, string(whole))
+			b, notes := f.listening()
+			_, err := b.Open(ctx, Ref{Project: "shop", Name: "dev"})
+			require.NoError(t, err)
+			require.Len(t, *notes, 1)
+			require.Contains(t, (*notes)[0], c.says)
+		})
+	}
 }
 
 // full is a store without room for the base of a journal.
