@@ -426,8 +426,9 @@ func (d *Dir) tempFor(key string) string {
 func (d *Dir) begin(key string) (*os.File, temporary, error) {
 	var f *os.File
 	temp, err := claimed(func() (temp temporary, err error) {
-		if f, err = d.create(d.tempFor(key)); err != nil {
-			return temporary{}, err
+		file := d.tempFor(key)
+		if f, err = d.create(file); err != nil {
+			return temporary{}, inFolder(err, file)
 		}
 		if temp, err = inUse(f.Name()); err != nil {
 			err = errors.Join(err, f.Close(), private.Remove(f.Name()))
@@ -438,6 +439,14 @@ func (d *Dir) begin(key string) (*os.File, temporary, error) {
 		return nil, temporary{}, err
 	}
 	return f, temp, nil
+}
+
+// inFolder names the folder of a temporary file that cannot be made: nobody knows the file.
+func inFolder(err error, file string) error {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) && failed.Path == file {
+		failed.Op, failed.Path = "make a file in", filepath.Dir(file)
+	}
+	return err
 }
 
 // Tidy implements [Tidier]. It looks in the folder of [Dir.KeepTidy], and for each prefix in the folder with its files. The

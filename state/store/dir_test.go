@@ -41,6 +41,15 @@ func TestErrorOfARemovalNamesTheFileOnce(t *testing.T) {
 	require.Equal(t, 1, strings.Count(err.Error(), full), err)
 }
 
+func TestAFileThatCannotBeMadeIsReportedWithItsFolder(t *testing.T) {
+	d := store.NewDir(t.TempDir())
+	d.KeepTidy("own/tmp", "locks/")
+	require.NoError(t, os.Mkdir(d.Path("own"), 0o700))
+	require.NoError(t, os.WriteFile(d.Path("own/tmp"), nil, 0o600))
+	_, err := d.Write(t.Context(), "locks/1.json", nil, store.Condition{})
+	require.ErrorContains(t, err, "make a file in "+d.Path("own/tmp")+": ")
+}
+
 func TestWhatIsLeftOfARemovedLogIsNoLog(t *testing.T) {
 	ctx := context.Background()
 	s := objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://"})
