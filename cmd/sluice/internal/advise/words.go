@@ -36,7 +36,8 @@ var words = map[advice.Action]func(advice.Advice) string{
 			"\n    --pending-creates=create  makes another object, whatever was made"
 	},
 	advice.Adopt: func(a advice.Advice) string {
-		return fmt.Sprintf("\n`sluice recover --adopt %s` records it", assigned(a))
+		return fmt.Sprintf("\n`sluice recover --adopt %s` records it. If nothing can be read of objects of its type, undo by hand what was made, "+
+			"and then forget it with `sluice recover --assume-not-created`", assigned(a))
 	},
 	advice.CancelLock: plain("\n`sluice cancel` removes the lock"),
 	advice.CancelDead: plain("\nIf that process has died, `sluice cancel` removes its lock, and the next command recovers what it has left"),
