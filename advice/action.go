@@ -59,6 +59,8 @@ const (
 	RepairState Action = "repair state"
 	// ImportState makes a file that has been put right the state of the stack.
 	ImportState Action = "import state"
+	// RestoreState makes an older copy of the state the state of the stack.
+	RestoreState Action = "restore state"
 	// ImportAnyway imports a state although that could be dangerous.
 	ImportAnyway Action = "import anyway"
 	// MakeStack makes a stack that does not exist, or uses another one.

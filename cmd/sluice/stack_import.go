@@ -47,7 +47,7 @@ func importStack(ctx context.Context, open *session.Opener, name, file string, f
 	if err != nil {
 		return fmt.Errorf("read the export: %w", err)
 	}
-	manager, err := session.SecretsManager(ctx, s)
+	manager, err := session.ReplacingSecretsManager(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,6 +126,8 @@ type Resource struct {
 	// SchemaVersion is the schema version that the public plugin writes into its states, so that the plugin accepts a
 	// state of this provider unchanged; "" for none.
 	SchemaVersion string
+	// Idle is true if the functions leave nothing behind: a call that was abandoned has done nothing.
+	Idle bool
 
 	// Check finds mistakes that the types do not exclude. It does not get unknown inputs; nil finds none.
 	Check func(in Values) []providers.CheckFailure
@@ -170,6 +173,15 @@ func (r *Resource) kind(c property.Change) providers.DiffKind {
 		return kind.AsReplace()
 	}
 	return kind
+}
+
+// abandoned returns the error of an operation that was called with ctx. If ctx has ended, nobody knows what the operation has
+// done. An object that is not healthy is known.
+func (r *Resource) abandoned(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || r.Idle || errors.As(err, new(*providers.InitError)) {
+		return err
+	}
+	return &providers.UncertainError{Err: err, Lost: true}
 }
 
 // recorded returns the current inputs of the resource.

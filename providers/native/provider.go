@@ -68,6 +68,17 @@ func (p *provider) enter(ctx context.Context, m providers.Method, c Call) error 
 	return p.description.Enter(ctx, m, c)
 }
 
+// begin is enter before an operation, which is not called any more if ctx has ended.
+func (p *provider) begin(ctx context.Context, m providers.Method, c Call) error {
+	if err := p.enter(ctx, m, c); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
 // Cancel ends the calls in flight.
 func (p *provider) Cancel(context.Context) error {
 	p.end()
@@ -219,12 +230,12 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
 	c := p.call(r.Inputs, req.URN, req.Name, "", inputs, property.Map{})
-	if err := p.enter(ctx, providers.MethodCreate, c); err != nil {
+	if err := p.begin(ctx, providers.MethodCreate, c); err != nil {
 		return providers.CreateResponse{}, err
 	}
 	made, err := r.Create(ctx, c)
 	if err != nil {
-		return providers.CreateResponse{}, p.failure(inputs, err)
+		return providers.CreateResponse{}, p.failure(inputs, r.abandoned(ctx, err))
 	}
 	return providers.CreateResponse{ID: made.ID, Properties: r.state(inputs, made.Outputs)}, nil
 }
@@ -248,13 +259,13 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
 	c := p.call(r.Inputs, req.URN, req.Name, req.ID, inputs, req.OldOutputs)
-	if err := p.enter(ctx, providers.MethodUpdate, c); err != nil {
+	if err := p.begin(ctx, providers.MethodUpdate, c); err != nil {
 		return providers.UpdateResponse{}, err
 	}
 	if r.Update != nil {
 		changed, err := r.Update(ctx, c)
 		if err != nil {
-			return providers.UpdateResponse{}, p.failure(inputs, err)
+			return providers.UpdateResponse{}, p.failure(inputs, r.abandoned(ctx, err))
 		}
 		for name, v := range changed {
 			kept[name] = v
@@ -273,10 +284,10 @@ func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) erro
 	defer done()
 	inputs := r.recorded(req.Inputs, req.Outputs)
 	c := p.call(r.Inputs, req.URN, req.Name, req.ID, inputs, req.Outputs)
-	if err := p.enter(ctx, providers.MethodDelete, c); err != nil || r.Delete == nil {
+	if err := p.begin(ctx, providers.MethodDelete, c); err != nil || r.Delete == nil {
 		return err
 	}
-	return p.failure(inputs, r.Delete(ctx, c))
+	return p.failure(inputs, r.abandoned(ctx, r.Delete(ctx, c)))
 }
 
 // Read refreshes a recorded resource, and imports one by its ID alone.

@@ -79,6 +79,7 @@ type Candidate struct {
 //
 // [state.md 4.13]: https://github.com/sluice-iac/sluice/blob/main/docs/spec/state.md#413-damage
 type CorruptError struct {
+	Stack      string
 	File       string
 	Candidates []Candidate // the newest first
 	Err        error       // names the file
@@ -96,6 +97,14 @@ func (e *CorruptError) Error() string {
 		fmt.Fprintf(&b, "\n  %s (%s)", c.Path, c.Time.Format(time.RFC3339))
 	}
 	return b.String()
+}
+
+// Advice suggests importing one of the older copies.
+func (e *CorruptError) Advice() []advice.Advice {
+	if len(e.Candidates) == 0 {
+		return nil
+	}
+	return []advice.Advice{{Action: advice.RestoreState, Stack: e.Stack}}
 }
 
 func (e *CorruptError) Unwrap() error { return e.Err }

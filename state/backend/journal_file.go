@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -148,6 +150,21 @@ func (j *journalFile) recoverAll(ctx context.Context) error {
 	}
 }
 
+// noteMissing notifies the user if a process died during an operation, as its lock shows, and there is no journal of it. Either
+// the operation had not begun, or its journal was removed.
+func (j *journalFile) noteMissing(ctx context.Context, dead []lock.Held) {
+	for _, l := range dead {
+		if !slices.Contains([]string{"update", "destroy", "refresh", "import"}, l.Owner.Lease.Operation) {
+			continue // others keep no journal
+		}
+		if there, err := j.Exists(ctx); err == nil && !there {
+			j.stack.storage.options.note(fmt.Sprintf("the process that had the lock of stack %s died and left no journal (%s). Either it had changed nothing "+
+				"that the stack file does not record, or %s has been removed, and what it made is not recorded", j.stack.ref.Name, l.Describe(), j.Name()))
+		}
+		return
+	}
+}
+
 // recover applies a journal and removes it.
 func (j *journalFile) recover(ctx context.Context) error {
 	s := j.stack
@@ -172,14 +189,19 @@ func (j *journalFile) recover(ctx context.Context) error {
 	}
 	o := j.recovery(content)
 	o.Checkpoint.SetAside, o.Checkpoint.Save = s.file().SetAside, w.Save
-	o.Aside = j.setTornAside
+	torn := false
+	o.Aside = func(ctx context.Context, b []byte) error { torn = true; return j.setTornAside(ctx, b) }
 	o.History = func(r *journal.Report) error { return history{s}.recordInterrupted(ctx, r) }
 	report, err := journal.Recover(ctx, o)
 	if err != nil {
 		return j.explain(ctx, err)
 	}
-	if report != nil {
+	switch {
+	case report != nil:
 		s.storage.options.note(recoveredNote(s.ref, report), howToEnd(report)...)
+	case !torn: // a journal gets its name when its first record is durable
+		s.storage.options.note(fmt.Sprintf("the journal of stack %s, %s, was empty, and no operation leaves it like that: something has emptied it. "+
+			"What the last operation made after it wrote the stack file is not recorded", s.ref.Name, j.Name()))
 	}
 	return nil
 }
@@ -235,18 +257,18 @@ func howToEnd(r *journal.Report) []advice.Advice {
 func (j *journalFile) explain(ctx context.Context, err error) error {
 	s := j.stack
 	e := undecidable(s, err)
-	var stale *journal.StaleError
-	switch {
-	case e == nil:
+	if e == nil {
 		return err
-	case !errors.As(err, &stale) || stale.Report == nil:
+	}
+	report, _ := e.report()
+	if report == nil {
 		return e
 	}
-	text, fault := json.MarshalIndent(stale.Report.List(), "", "    ")
+	text, fault := json.MarshalIndent(report.List(), "", "    ")
 	if fault != nil {
 		return errors.Join(e, fault)
 	}
-	key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, report.Start.UnixNano()))
 	if _, fault := s.storage.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
 		return errors.Join(e, fault)
 	}

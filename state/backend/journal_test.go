@@ -134,23 +134,64 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 	require.Contains(t, (*notes)[0], "it had completed no change. The outcome of 2 more is not known")
 }
 
+// killed leaves the lock of a process that was killed during an operation.
+func (f *fixture) killed(b *File, ref Ref, operation string) lock.Owner {
+	f.Helper()
+	dead := lock.Self()
+	if dead.Boot == "" {
+		f.Skip("this system does not tell when it was booted: no owner is ever certainly dead")
+	}
+	cmd := exec.Command("true")
+	require.NoError(f, cmd.Run())
+	dead.PID, dead.Start, dead.Lease.Operation = cmd.Process.Pid, "1", operation
+	text, err := json.Marshal(dead)
+	require.NoError(f, err)
+	options := b.stack(ref).files.lockOptions()
+	_, err = options.Store.Write(context.Background(), options.Folder+"/killed.json", text, store.IfAbsent())
+	require.NoError(f, err)
+	return dead
+}
+
+func TestAKilledOperationWithoutItsJournalIsReported(t *testing.T) {
+	remove := func(f *fixture) { require.NoError(f, os.Remove(filepath.Join(f.dir, journalPath))) }
+	for name, c := range map[string]struct {
+		operation string
+		change    func(f *fixture)
+		says      string // "" if nothing is reported
+	}{
+		"removed":               {"update", remove, "left no journal"},
+		"emptied":               {"update", func(f *fixture) { f.write(journalPath, "") }, "something has emptied it"},
+		"emptied, without lock": {"", func(f *fixture) { f.write(journalPath, "") }, "something has emptied it"},
+		"an operation without":  {"stack import", remove, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			ref := f.interrupt()
+			c.change(f)
+			b, notes := f.listening()
+			if c.operation != "" {
+				f.killed(b, ref, c.operation)
+			}
+			l, err := b.stack(ref).Lock(context.Background(), LockOptions{})
+			require.NoError(t, err)
+			require.NoError(t, l.Close())
+			if c.says == "" {
+				require.Empty(t, *notes)
+				return
+			}
+			require.Len(t, *notes, 1)
+			require.Contains(t, (*notes)[0], c.says)
+		})
+	}
+}
+
 func TestTheLockOfAKilledProcessStaysUntilItsJournalIsRecovered(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
 	ref := f.interrupt()
 	b, _ := f.listening()
-	dead := lock.Self()
-	if dead.Boot == "" {
-		t.Skip("this system does not tell when it was booted: no owner is ever certainly dead")
-	}
-	cmd := exec.Command("true")
-	require.NoError(t, cmd.Run())
-	dead.PID, dead.Start = cmd.Process.Pid, "1"
-	text, err := json.Marshal(dead)
-	require.NoError(t, err)
+	dead := f.killed(b, ref, "")
 	options := b.stack(ref).files.lockOptions()
-	_, err = options.Store.Write(ctx, options.Folder+"/killed.json", text, store.IfAbsent())
-	require.NoError(t, err)
 	writes := 0
 	b.storage.store.(*store.Dir).Crash = func(m store.Moment) error {
 		if m != store.Written {
@@ -161,7 +202,7 @@ func TestTheLockOfAKilledProcessStaysUntilItsJournalIsRecovered(t *testing.T) {
 		}
 		return nil
 	}
-	_, err = b.Open(ctx, ref)
+	_, err := b.Open(ctx, ref)
 	require.NoError(t, err, "the stack can be read")
 	held, err := lock.List(ctx, options)
 	require.NoError(t, err)
@@ -492,6 +533,38 @@ func TestADamagedJournalIsRefusedAsAWhole(t *testing.T) {
 	require.Equal(t, []advice.Advice{advice.On(advice.DiscardJournal)}, advice.Of(err))
 	require.Equal(t, string(whole), f.read(journalPath))
 	require.Equal(t, before, f.read(stackFile))
+	const made = "had begun creating urn:pulumi:dev::shop::a:b:C::a (ID a)"
+	require.Contains(t, (*notes)[0], made, "no refresh finds an object that only the whole records name")
+	require.ErrorContains(t, err, made)
+	listed, err := os.ReadFile(undecided.Salvage)
+	require.NoError(t, err)
+	require.Contains(t, string(listed), `"urn": "urn:pulumi:dev::shop::a:b:C::a"`)
+	require.NotContains(t, string(listed), "::b\"", "that record is damaged")
+}
+
+func TestTheRecordsBeforeTheDamageAreListedAsFarAsTheyFit(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		change func(f *fixture, whole []byte)
+		says   string
+	}{
+		"the header": {func(_ *fixture, whole []byte) { whole[20] ^= 1 }, "is damaged at byte 0"},
+		"the base":   {func(f *fixture, _ []byte) { f.write(stackFile, "{}"); f.write(journalPath+".base", "{}") }, "has been changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.interrupt()
+			whole := []byte(f.read(journalPath))
+			whole[len(whole)-7] ^= 1
+			c.change(f, whole)
+			f.write(journalPath, string(whole))
+			b, notes := f.listening()
+			_, err := b.Open(ctx, Ref{Project: "shop", Name: "dev"})
+			require.NoError(t, err)
+			require.Len(t, *notes, 1)
+			require.Contains(t, (*notes)[0], c.says)
+		})
+	}
 }
 
 // full is a store without room for the base of a journal.

@@ -53,6 +53,7 @@ func (r remains) acquire(ctx context.Context, o LockOptions) (heldLock, error) {
 	if err != nil {
 		return heldLock{}, err
 	}
+	r.files.journal().noteMissing(ctx, l.Ended())
 	if err := r.recover(ctx); err != nil {
 		return heldLock{}, errors.Join(err, l.GiveBack())
 	}

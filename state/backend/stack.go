@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/compression"
 	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/internal/stackfile"
 	"github.com/sluice-iac/sluice/state/journal"
@@ -264,6 +265,10 @@ var errDangerous = advice.With(errors.New("importing this file could be dangerou
 // plain secrets beside them. An export without ciphertexts needs no provider of its own: this stack's provider encrypts its
 // secrets.
 func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warnings []string, err error) {
+	export, err = compression.Unpack(export) // a copy of a stack file may be compressed
+	if err != nil {
+		return nil, err
+	}
 	snapshot, err := state.DecodeExport(ctx, export, state.DecodeOptions{Name: "the deployment"})
 	switch { // scripts look for the words of the first two
 	case errors.Is(err, state.ErrTooOld):

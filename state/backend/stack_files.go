@@ -89,7 +89,7 @@ func (s stackFiles) content(ctx context.Context) ([]byte, error) {
 
 // corrupt returns the error for a damaged stack file, with the files that could replace it.
 func (s stackFiles) corrupt(ctx context.Context, name string, err error) error {
-	e := &CorruptError{File: name, Err: err}
+	e := &CorruptError{Stack: s.ref.Name, File: name, Err: err}
 	add := func(infos []store.Info, listing error, part string) {
 		for _, i := range infos {
 			if i.Size > 0 && strings.Contains(i.Key, part) {

@@ -68,12 +68,13 @@ func (s *storage) readMode(ctx context.Context) (legacy bool, err error) {
 	var meta struct {
 		Version *int `yaml:"version"`
 	}
+	const remedy = "; write \"version: 1\" into it, or \"version: 0\" if the stacks are not in folders with the names of their projects"
 	name := s.store.Name(key)
 	if err := yaml.Unmarshal(b, &meta); err != nil {
-		return false, fmt.Errorf("corrupt store: %s: %w", name, err)
+		return false, fmt.Errorf("corrupt store: %s: %w%s", name, err, remedy)
 	}
 	if meta.Version == nil {
-		return false, fmt.Errorf("corrupt store: missing version in %s", name)
+		return false, fmt.Errorf("corrupt store: missing version in %s%s", name, remedy)
 	}
 	switch *meta.Version {
 	case 0:
@@ -81,7 +82,7 @@ func (s *storage) readMode(ctx context.Context) (legacy bool, err error) {
 	case 1:
 		return false, nil
 	}
-	return false, fmt.Errorf("%s: version %d of the store is newer than what this version of sluice understands",
+	return false, fmt.Errorf("%s: version %d of the store is not one that this version of sluice understands; use a newer one",
 		name, *meta.Version)
 }
 

@@ -37,10 +37,11 @@ func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, erro
 	}
 	f := tagsFile{Tags: map[string]string{}}
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, info, fmt.Errorf("%s: %w", t.files.storage.store.Name(t.files.keys().Tags()), err)
+		return nil, info, fmt.Errorf("%s cannot be read: %w; put it right, or remove it: then the stack has no tags",
+			t.files.storage.store.Name(t.files.keys().Tags()), err)
 	}
 	if f.Version != 1 {
-		return nil, info, fmt.Errorf("%s: version %d of the tags is not one that this version of sluice understands",
+		return nil, info, fmt.Errorf("%s: version %d of the tags is not one that this version of sluice understands; use a newer one",
 			t.files.storage.store.Name(t.files.keys().Tags()), f.Version)
 	}
 	if f.Tags == nil {

@@ -34,14 +34,35 @@ func (e *JournalError) Error() string {
 		return fmt.Sprintf("stack %s needs a decision: %v%s", e.Stack, intent, intent.both())
 	}
 	fmt.Fprintf(&b, "stack %s has a journal that needs a decision, and what is read is the state of its last checkpoint: %v", e.Stack, e.Err)
-	var stale *journal.StaleError
-	if errors.As(e.Err, &stale) && stale.Report != nil {
-		contents(&b, stale.Report)
+	report, unlisted := e.report()
+	if report != nil {
+		contents(&b, report)
+	}
+	if unlisted != nil {
+		fmt.Fprintf(&b, "\nNot all of its records can be listed: %v", unlisted)
 	}
 	if e.Salvage != "" && !e.isNewer() {
-		fmt.Fprintf(&b, "\nAll that it contains is listed in %s", e.Salvage)
+		what := "All that it contains"
+		if errors.As(e.Err, new(*journal.DamagedError)) {
+			what = "All that it contains before the damage"
+		}
+		fmt.Fprintf(&b, "\n%s is listed in %s", what, e.Salvage)
 	}
 	return b.String()
+}
+
+// report returns what the journal contains, nil if that is not known, and for a damaged journal why the report has not all of
+// its whole records.
+func (e *JournalError) report() (*journal.Report, error) {
+	var stale *journal.StaleError
+	var damaged *journal.DamagedError
+	switch {
+	case errors.As(e.Err, &stale):
+		return stale.Report, nil
+	case errors.As(e.Err, &damaged):
+		return damaged.Report, damaged.Unlisted
+	}
+	return nil, nil
 }
 
 // Advice suggests how to decide. The journal of a newer version needs no decision. The wrapped error has the rest.

@@ -64,6 +64,10 @@ type DamagedError struct {
 	Offset int64  // of the first byte that cannot be read
 	Whole  int    // records before it
 	Err    error  // the problem there
+	// Report describes the whole records, none of which has been applied; nil if not even the header can be read.
+	Report *Report
+	// Unlisted is why the report does not have all of them.
+	Unlisted error
 }
 
 func (e *DamagedError) Error() string {
@@ -72,7 +76,8 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Read reads a journal, whose name is for messages. A torn tail is left out. Errors are a [*FormatError] or a [*DamagedError].
+// Read reads a journal, whose name is for messages. A torn tail is left out. Errors are a [*FormatError] or a [*DamagedError],
+// which comes with the whole records before the damage if the header can be read.
 func Read(data []byte, name string) (*Journal, error) {
 	payload, rest, ok := cutFrame(data)
 	if !ok {
@@ -97,15 +102,25 @@ func Read(data []byte, name string) (*Journal, error) {
 		}
 		e, err := readEntry(payload, len(j.entries)+1, group)
 		if err != nil {
-			return nil, &DamagedError{name, j.size, len(j.entries), err}
+			return j, j.damaged(name, err)
 		}
 		j.entries, group, rest = append(j.entries, e), e.Group, after
 	}
 	if err := (tail{rest, j.size, len(j.entries), group}).fault(); err != nil {
-		return nil, &DamagedError{name, j.size, len(j.entries), err}
+		return j, j.damaged(name, err)
 	}
 	j.Torn = len(rest)
 	return j, nil
+}
+
+// damaged reports damage after the records of j.
+func (j *Journal) damaged(name string, err error) error {
+	return &DamagedError{Name: name, Offset: j.size, Whole: len(j.entries), Err: err}
+}
+
+// report begins a report with the parts that the header has.
+func (j *Journal) report() *Report {
+	return &Report{Tool: j.Header.Tool, Operation: j.Header.Operation, Start: j.Header.Start, Torn: j.Torn}
 }
 
 func readEntry(payload []byte, number, group int) (*entry, error) {

@@ -157,6 +157,9 @@ func (o Recovery) find(ctx context.Context) (*found, error) {
 		return nil, nil
 	}
 	j, err := Read(data, o.Store.Name())
+	if damaged := (*DamagedError)(nil); errors.As(err, &damaged) && j != nil {
+		damaged.Report, damaged.Unlisted = o.whole(ctx, j)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +167,7 @@ func (o Recovery) find(ctx context.Context) (*found, error) {
 	if !j.isBegun() {
 		return f, nil
 	}
-	f.report = &Report{Tool: j.Header.Tool, Operation: j.Header.Operation, Start: j.Header.Start, Torn: j.Torn}
+	f.report = j.report()
 	stale := &StaleError{Name: o.Store.Name(), Stack: j.Header.Stack, Report: f.report}
 	if j.Header.Stack != o.Stack {
 		stale.Other = true
@@ -185,6 +188,16 @@ func (o Recovery) find(ctx context.Context) (*found, error) {
 	}
 	f.report.Written = !j.isCompacted(present)
 	return f, nil
+}
+
+// whole describes the whole records of a damaged journal. The error is why some are missing in the report.
+func (o Recovery) whole(ctx context.Context, j *Journal) (*Report, error) {
+	f := &found{journal: j, report: j.report()}
+	base, err := o.base(ctx, j)
+	if err == nil {
+		err = o.replay(ctx, f, base)
+	}
+	return f.report, err
 }
 
 func (o Recovery) setAside(ctx context.Context, torn []byte) error {
@@ -219,7 +232,7 @@ func (o Recovery) base(ctx context.Context, j *Journal) (*state.Snapshot, error)
 	return c.Latest, nil
 }
 
-// replay applies the records to a ledger as the run did.
+// replay applies the records to a ledger as the run did. After an error the report has those before the one that does not fit.
 func (o Recovery) replay(ctx context.Context, f *found, base *state.Snapshot) error {
 	provider := f.journal.Header.Secrets.provider()
 	options := o.Ledger
@@ -232,17 +245,18 @@ func (o Recovery) replay(ctx context.Context, f *found, base *state.Snapshot) er
 		return err
 	}
 	for _, e := range f.journal.entries {
-		if err := p.apply(ctx, e); err != nil {
-			return err
+		if err = p.apply(ctx, e); err != nil {
+			break
 		}
 	}
 	f.report.Done = p.done
-	if f.snapshot, err = p.ledger.Snapshot(); err != nil {
-		return err
+	snapshot, fault := p.ledger.Snapshot()
+	if fault != nil {
+		return errors.Join(err, fault)
 	}
-	f.report.Open, f.encoder = f.snapshot.Pending, o.Encoder(ctx, provider)
-	f.report.Earlier = p.notBegun(f.snapshot.Pending)
-	return nil
+	f.snapshot, f.encoder = snapshot, o.Encoder(ctx, provider)
+	f.report.Open, f.report.Earlier = snapshot.Pending, p.notBegun(snapshot.Pending)
+	return err
 }
 
 // compact writes the checkpoint like a [Recorder].

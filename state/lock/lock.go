@@ -91,6 +91,9 @@ func (l *Lock) Release() error {
 	return nil
 }
 
+// Ended returns the locks of dead processes that were removed when this one was taken.
+func (l *Lock) Ended() []Held { return l.ended }
+
 // GiveBack is Release for a holder that could not clean up after the processes whose locks it has taken over: it writes their lock files again, so that
 // others still find them.
 func (l *Lock) GiveBack() error {

@@ -66,7 +66,7 @@ func infoOf(key string, i fs.FileInfo) Info {
 func (d *Dir) Read(_ context.Context, key string) ([]byte, Info, error) {
 	f, err := os.Open(d.Path(key))
 	if err != nil {
-		return nil, Info{}, err
+		return nil, Info{}, unlessDangling(d.Path(key), err)
 	}
 	b, i, err := readAll(f)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -89,15 +89,31 @@ func readAll(f *os.File) ([]byte, fs.FileInfo, error) {
 	return b.Bytes(), i, nil
 }
 
+// unlessDangling returns err, unless a file is missing only because a symbolic link leads to nothing: something may be recorded
+// where the link leads to, for example on a disk that is not mounted.
+func unlessDangling(file string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	to, noLink := os.Readlink(file)
+	if noLink != nil {
+		return err
+	}
+	return fmt.Errorf("%s is a symbolic link to %s, which does not exist; restore that file, or remove the link", file, to)
+}
+
 // Stat implements [Store].
 func (d *Dir) Stat(_ context.Context, keys ...string) ([]Info, error) {
 	var infos []Info
 	for _, key := range keys {
 		i, err := os.Stat(d.Path(key))
+		err = unlessDangling(d.Path(key), err)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, err
+		case i.IsDir():
+			return nil, fmt.Errorf("%s is a folder where a file is expected; move it away", d.Path(key))
 		default:
 			infos = append(infos, infoOf(key, i))
 		}
@@ -105,11 +121,13 @@ func (d *Dir) Stat(_ context.Context, keys ...string) ([]Info, error) {
 	return infos, nil
 }
 
-// List implements [Store]. Directories that cannot be read are left out, as in Pulumi.
+// List implements [Store]. Directories that cannot be read are left out, as in Pulumi. The directory of the prefix may be a
+// symbolic link; links to directories in it are left out.
 func (d *Dir) List(ctx context.Context, prefix string) ([]Info, error) {
 	top, _ := path.Split(prefix)
+	root := d.Path(top) + string(filepath.Separator) // which follows a link
 	var infos []Info
-	err := filepath.WalkDir(d.Path(top), func(file string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -124,7 +142,7 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]Info, error) {
 			return err
 		}
 		if e.IsDir() {
-			if !strings.HasPrefix(key+"/", prefix) && !strings.HasPrefix(prefix, key+"/") && file != d.Path(top) {
+			if !strings.HasPrefix(key+"/", prefix) && !strings.HasPrefix(prefix, key+"/") && file != root {
 				return fs.SkipDir
 			}
 			return nil
@@ -132,7 +150,11 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]Info, error) {
 		if !strings.HasPrefix(key, prefix) || isDebris(key) {
 			return nil
 		}
-		if i, err := os.Stat(file); err == nil && !i.IsDir() { // otherwise it has just been removed
+		i, err := os.Stat(file)
+		if err != nil && e.Type()&fs.ModeSymlink != 0 {
+			i, err = e.Info() // whoever reads it gets the error
+		}
+		if err == nil && !i.IsDir() { // otherwise it has just been removed
 			infos = append(infos, infoOf(key, i))
 		}
 		return nil
@@ -180,7 +202,8 @@ func (d *Dir) Copy(_ context.Context, from, to string) error {
 	return errors.Join(d.replace(to, f, func() error { return nil }), f.Close())
 }
 
-// Keep implements [Keeper] with a second name for the file, if the file system has hard links.
+// Keep implements [Keeper] with a second name for the file, if the file system has hard links. A symbolic link has no second
+// name with the content of its file, which others may write in place besides, so that content is copied.
 func (d *Dir) Keep(ctx context.Context, from, to string) error {
 	if err := d.link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKilled) {
 		return err
@@ -357,9 +380,12 @@ func (d *Dir) link(from, to string) error {
 	return errors.Join(private.Remove(temp.path), syncDir(filepath.Dir(target)))
 }
 
+// errNoFile is the error if a second name cannot be made because the first one is not that of a file.
+var errNoFile = errors.New("it is a symbolic link")
+
 // beginLink makes a second name of a file under a temporary name for a key.
 func (d *Dir) beginLink(from, key string) (temporary, error) {
-	for {
+	return claimed(func() (temporary, error) {
 		file := d.tempFor(key)
 		if err := d.makeDirs(filepath.Dir(file)); err != nil {
 			return temporary{}, err
@@ -367,14 +393,15 @@ func (d *Dir) beginLink(from, key string) (temporary, error) {
 		if err := os.Link(from, file); err != nil {
 			return temporary{}, err
 		}
+		if i, err := os.Lstat(file); err == nil && i.Mode()&fs.ModeSymlink != 0 { // some systems link the link itself
+			return temporary{}, errors.Join(errNoFile, private.Remove(file))
+		}
 		temp, err := inUse(file)
-		if err == nil {
-			return temp, nil
+		if err != nil {
+			err = errors.Join(err, private.Remove(file))
 		}
-		if err = errors.Join(unlessClaimed(err), private.Remove(file)); err != nil {
-			return temporary{}, err
-		}
-	}
+		return temp, err
+	})
 }
 
 // KeepTidy makes temporary files for keys under the prefixes quiet in the folder temp of the store, and not beside their
@@ -397,19 +424,29 @@ func (d *Dir) tempFor(key string) string {
 
 // begin makes the temporary file for a key.
 func (d *Dir) begin(key string) (*os.File, temporary, error) {
-	for {
-		f, err := d.create(d.tempFor(key))
-		if err != nil {
-			return nil, temporary{}, err
+	var f *os.File
+	temp, err := claimed(func() (temp temporary, err error) {
+		file := d.tempFor(key)
+		if f, err = d.create(file); err != nil {
+			return temporary{}, inFolder(err, file)
 		}
-		temp, err := inUse(f.Name())
-		if err == nil {
-			return f, temp, nil
+		if temp, err = inUse(f.Name()); err != nil {
+			err = errors.Join(err, f.Close(), private.Remove(f.Name()))
 		}
-		if err = errors.Join(unlessClaimed(err), f.Close(), private.Remove(f.Name())); err != nil {
-			return nil, temporary{}, err
-		}
+		return temp, err
+	})
+	if err != nil {
+		return nil, temporary{}, err
 	}
+	return f, temp, nil
+}
+
+// inFolder names the folder of a temporary file that cannot be made: nobody knows the file.
+func inFolder(err error, file string) error {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) && failed.Path == file {
+		failed.Op, failed.Path = "make a file in", filepath.Dir(file)
+	}
+	return err
 }
 
 // Tidy implements [Tidier]. It looks in the folder of [Dir.KeepTidy], and for each prefix in the folder with its files. The

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,6 +39,15 @@ func TestErrorOfARemovalNamesTheFileOnce(t *testing.T) {
 	err := store.NewDir(dir).Remove(context.Background(), "full")
 	require.Error(t, err)
 	require.Equal(t, 1, strings.Count(err.Error(), full), err)
+}
+
+func TestAFileThatCannotBeMadeIsReportedWithItsFolder(t *testing.T) {
+	d := store.NewDir(t.TempDir())
+	d.KeepTidy("own/tmp", "locks/")
+	require.NoError(t, os.Mkdir(d.Path("own"), 0o700))
+	require.NoError(t, os.WriteFile(d.Path("own/tmp"), nil, 0o600))
+	_, err := d.Write(t.Context(), "locks/1.json", nil, store.Condition{})
+	require.ErrorContains(t, err, "make a file in "+d.Path("own/tmp")+": ")
 }
 
 func TestWhatIsLeftOfARemovedLogIsNoLog(t *testing.T) {
@@ -110,4 +120,73 @@ func TestACopyIsNotHeldInMemory(t *testing.T) {
 	content, _, err := dir.Read(ctx, "history/state.json")
 	require.NoError(t, err)
 	require.Len(t, content, size)
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	if err := os.Symlink(target, name); err != nil {
+		t.Skip("this system does not allow symbolic links: ", err)
+	}
+}
+
+// A second name of a symbolic link would be another link to the same file.
+func TestTheContentBehindASymbolicLinkIsKept(t *testing.T) {
+	ctx, outside := t.Context(), filepath.Join(t.TempDir(), "real.json")
+	require.NoError(t, os.WriteFile(outside, []byte("1"), 0o600))
+	d := store.NewDir(t.TempDir())
+	link(t, outside, d.Path("stacks/dev.json"))
+	require.NoError(t, d.Keep(ctx, "stacks/dev.json", "stacks/dev.json.bak"))
+	_, err := d.Write(ctx, "stacks/dev.json", []byte("2"), store.Condition{})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(outside, []byte("3"), 0o600)) // in place
+	for key, want := range map[string]string{"stacks/dev.json": "2", "stacks/dev.json.bak": "1"} {
+		b, _, err := d.Read(ctx, key)
+		require.NoError(t, err)
+		require.Equal(t, want, string(b), key)
+	}
+	entries, err := os.ReadDir(d.Path("stacks"))
+	require.NoError(t, err)
+	require.Len(t, entries, 2)
+}
+
+func TestWhatIsNotAFileIsNotTakenForNothing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		make   func(t *testing.T, file string)
+		err    string
+		listed bool
+	}{
+		"a link to nothing": {
+			func(t *testing.T, file string) { link(t, filepath.Join(t.TempDir(), "gone"), file) }, "which does not exist", true,
+		},
+		"a link to itself": {func(t *testing.T, file string) { link(t, file, file) }, "dev.json", true},
+		"a folder": {
+			func(t *testing.T, file string) { require.NoError(t, os.MkdirAll(file, 0o700)) }, "is a folder", false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, d := t.Context(), store.NewDir(t.TempDir())
+			tt.make(t, d.Path("stacks/dev.json"))
+			_, err := d.Stat(ctx, "stacks/dev.json")
+			require.ErrorContains(t, err, tt.err)
+			_, _, err = d.Read(ctx, "stacks/dev.json")
+			require.Error(t, err)
+			require.NotErrorIs(t, err, fs.ErrNotExist)
+			infos, err := d.List(ctx, "stacks/")
+			require.NoError(t, err)
+			require.Equal(t, tt.listed, len(infos) == 1)
+		})
+	}
+}
+
+// A lock that is not seen excludes nobody.
+func TestAFolderBehindASymbolicLinkIsListed(t *testing.T) {
+	ctx, d := t.Context(), store.NewDir(t.TempDir())
+	link(t, t.TempDir(), d.Path("locks/dev"))
+	_, err := d.Write(ctx, "locks/dev/1.json", []byte("1"), store.Condition{})
+	require.NoError(t, err)
+	infos, err := d.List(ctx, "locks/dev/")
+	require.NoError(t, err)
+	require.Len(t, infos, 1)
+	require.Equal(t, "locks/dev/1.json", infos[0].Key)
 }

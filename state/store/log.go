@@ -177,7 +177,7 @@ func (l *fileLog) isThere() bool {
 	if err != nil {
 		return false
 	}
-	there, err := os.Lstat(l.path)
+	there, err := os.Stat(l.path)
 	return err == nil && os.SameFile(ours, there)
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -19,17 +20,33 @@ func inUse(file string) (temporary, error) {
 	if errors.Is(err, errors.ErrUnsupported) { // without locks no other process removes it, either
 		return temporary{file, io.NopCloser(nil)}, nil
 	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
 	return temporary{file, use}, err
 }
 
 // errClaimed is the error if another process uses a file, or has removed it.
 var errClaimed = errors.New("another process uses the file")
 
-// unlessClaimed returns nil for an error after which another attempt is enough: another process took the new file for debris
-// before this process had claimed it.
-func unlessClaimed(err error) error {
-	if errors.Is(err, errClaimed) {
-		return nil
+// claims is the number of attempts to make a temporary file that this process can claim. Another process takes a new file for
+// debris only in the moment before it is claimed, so more failures have another cause, such as a file system with other
+// numbers for the same file each time.
+const claims = 100
+
+// claimed makes a temporary file and claims it, again if another process has taken it for debris before. try leaves nothing
+// behind if it fails.
+func claimed(try func() (temporary, error)) (temporary, error) {
+	for n := 1; ; n++ {
+		temp, err := try()
+		if err == nil {
+			return temp, nil
+		}
+		if !errors.Is(err, errClaimed) {
+			return temporary{}, err
+		}
+		if n == claims {
+			return temporary{}, fmt.Errorf("make a temporary file, %d times: %w", n, err)
+		}
 	}
-	return err
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -62,8 +64,9 @@ func replace(path string, fill func(*os.File) error, open func(temporary string,
 	case !former.Mode().IsRegular():
 		return fmt.Errorf("cannot replace %s, which is not a file; give the path of a file", path)
 	}
+	removeLeft(filepath.Dir(path))
 	// The name of the file may be as long as the system allows, so it is no part of the temporary one.
-	f, err := open(filepath.Join(filepath.Dir(path), ".writing-"+uuid.NewString()+".tmp"), former)
+	f, err := open(filepath.Join(filepath.Dir(path), temporaryPrefix+uuid.NewString()+temporarySuffix), former)
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		failed.Path = path // instead of the temporary name
 	}
@@ -81,6 +84,25 @@ func replace(path string, fill func(*os.File) error, open func(temporary string,
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// A file that is being written has a name of this form.
+const temporaryPrefix, temporarySuffix = ".writing-", ".tmp"
+
+// leftAfter is how long after its last change an unfinished file is taken for one of a process that was killed.
+const leftAfter = time.Hour
+
+// removeLeft removes the unfinished files that killed processes have left in a folder. A file that cannot be removed stays: the next process tries again.
+func removeLeft(folder string) {
+	entries, _ := os.ReadDir(folder) // a folder that cannot be read is no reason not to write
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), temporaryPrefix) || !strings.HasSuffix(e.Name(), temporarySuffix) {
+			continue
+		}
+		if i, err := e.Info(); err == nil && time.Since(i.ModTime()) > leftAfter {
+			_ = os.Remove(filepath.Join(folder, e.Name()))
+		}
+	}
 }
 
 // maxLinks is the number of links after which they are taken for a circle.

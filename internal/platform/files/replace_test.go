@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/assert"
@@ -145,4 +146,30 @@ func TestWhatIsNoFileIsNotReplaced(t *testing.T) {
 		})
 	}
 	requireAlone(t, folder, "loop")
+}
+
+func TestWhatKilledProcessesHaveLeftIsRemoved(t *testing.T) {
+	old := time.Now().Add(-2 * time.Hour)
+	for name, c := range map[string]struct {
+		file  string
+		when  time.Time
+		stays bool
+	}{
+		"an old one":              {".writing-1.tmp", old, false},
+		"one that may be written": {".writing-1.tmp", time.Now(), true},
+		"another file":            {"writing-1.tmp", old, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			left := filepath.Join(dir, c.file)
+			require.NoError(t, os.WriteFile(left, nil, 0o600))
+			require.NoError(t, os.Chtimes(left, c.when, c.when))
+			require.NoError(t, Replace(filepath.Join(dir, "new"), 0o600, Content([]byte("1"))))
+			if c.stays {
+				require.FileExists(t, left)
+			} else {
+				require.NoFileExists(t, left)
+			}
+		})
+	}
 }

@@ -114,6 +114,7 @@ func (k clock) sleep() native.Resource {
 	return native.Resource{
 		Type: "time:index/sleep:Sleep", Doc: "A pause when it is made and when it is deleted.",
 		Inputs: []native.Field{text(durations[0], "Such as 30s."), text(durations[1], "Such as 5m."), triggers()},
+		Idle:   true,
 		Check: func(in native.Values) []providers.CheckFailure {
 			var failures []providers.CheckFailure
 			if in.Value(durations[0]).IsNull() && in.Value(durations[1]).IsNull() {

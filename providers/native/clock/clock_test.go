@@ -130,6 +130,7 @@ func TestSleepTakesItsTime(t *testing.T) {
 		defer cancel()
 		_, err := s.P.Create(ctx, providers.CreateRequest{URN: s.URN(), Type: s.Type, Properties: props("createDuration", "1h")})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorAs(t, err, new(*providers.UncertainError), "a pause leaves nothing")
 		require.NotEmpty(t, s.Refused(props("createDuration", "long")))
 		require.NotEmpty(t, s.Refused(props("createDuration", "1h30m")))
 		require.NotEmpty(t, s.Refused(props("triggers", props("a", "b"))))

@@ -180,6 +180,50 @@ func TestTimeoutEndsTheCommand(t *testing.T) {
 	require.ErrorContains(t, err, "it took longer than 100ms")
 }
 
+// Without that the next operation would run the command a second time, and nobody would know of the first one.
+func TestTheOutcomeOfAnAbandonedCommandIsUnknown(t *testing.T) {
+	const limit = 0.1
+	commands := props("create", "sleep 300", "update", "sleep 300", "delete", "sleep 300")
+	for name, call := range map[string]func(s *nativetest.Stack) error{
+		"create": func(s *nativetest.Stack) error {
+			_, err := s.P.Create(t.Context(), providers.CreateRequest{
+				URN: s.URN(), Name: "r", Type: s.Type, Properties: commands, Timeout: limit,
+			})
+			return err
+		},
+		"update": func(s *nativetest.Stack) error {
+			_, err := s.P.Update(t.Context(), providers.UpdateRequest{
+				URN: s.URN(), Name: "r", Type: s.Type, ID: "r1", NewInputs: commands, Timeout: limit,
+			})
+			return err
+		},
+		"delete": func(s *nativetest.Stack) error {
+			return s.P.Delete(t.Context(), providers.DeleteRequest{
+				URN: s.URN(), Name: "r", Type: s.Type, ID: "r1", Inputs: commands, Outputs: commands, Timeout: limit,
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _ := localStack(t)
+			var uncertain *providers.UncertainError
+			require.ErrorAs(t, call(s), &uncertain)
+			require.True(t, uncertain.Lost)
+		})
+	}
+}
+
+func TestACommandThatHasNotBegunHasDoneNothing(t *testing.T) {
+	s, _, dir := localStack(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.P.Create(ctx, providers.CreateRequest{
+		URN: s.URN(), Name: "r", Type: s.Type, Properties: props("create", "touch made"),
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorAs(t, err, new(*providers.UncertainError))
+	require.NoFileExists(t, filepath.Join(dir, "made"))
+}
+
 func TestRunIsAFunction(t *testing.T) {
 	s, _, _ := localStack(t)
 	out, err := s.Invoke("command:local:run", props("command", "echo $A", "environment", props("A", "b")))

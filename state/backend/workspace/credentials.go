@@ -210,7 +210,7 @@ func readOpened(path, what string, open func([]byte) ([]byte, error)) (file, err
 	}
 	f, err := membersOf(b)
 	if err != nil {
-		return nil, fmt.Errorf("the %s in %s: %w", what, path, err)
+		return nil, fmt.Errorf("the %s in %s: %w; put the file right, or remove it and log in or select again", what, path, err)
 	}
 	return f, nil
 }

@@ -59,7 +59,8 @@ func TestAdviceFollowsTheMessage(t *testing.T) {
 			"protected. To unprotect the resource, either remove the `protect` flag from the resource in your program and run `sluice up`, " +
 				"or use the command:\n`sluice state unprotect 'urn:pulumi:dev::p::a:b:C$d:e:F::it'\"'\"'s'`"},
 		"an object": {"m", []advice.Advice{{Action: advice.Adopt, URNs: []urn.URN{"urn:a"}, ID: "i-1"}},
-			"m\n`sluice recover --adopt 'urn:a=i-1'` records it"},
+			"m\n`sluice recover --adopt 'urn:a=i-1'` records it. If nothing can be read of objects of its type, undo by hand what was made, " +
+				"and then forget it with `sluice recover --assume-not-created`"},
 		"a stack": {"m", []advice.Advice{{Action: advice.MakeStack, Stack: "it's"}},
 			"m\n`sluice stack ls` lists the stacks; `sluice stack init 'it'\"'\"'s'` makes this one"},
 		"targets": {"m", []advice.Advice{advice.On(advice.TargetNeeded, "urn:a", "urn:b")},

@@ -36,7 +36,8 @@ var words = map[advice.Action]func(advice.Advice) string{
 			"\n    --pending-creates=create  makes another object, whatever was made"
 	},
 	advice.Adopt: func(a advice.Advice) string {
-		return fmt.Sprintf("\n`sluice recover --adopt %s` records it", assigned(a))
+		return fmt.Sprintf("\n`sluice recover --adopt %s` records it. If nothing can be read of objects of its type, undo by hand what was made, "+
+			"and then forget it with `sluice recover --assume-not-created`", assigned(a))
 	},
 	advice.CancelLock: plain("\n`sluice cancel` removes the lock"),
 	advice.CancelDead: plain("\nIf that process has died, `sluice cancel` removes its lock, and the next command recovers what it has left"),
@@ -49,8 +50,11 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.GoOn:         plain("\nrun the same command again: what was done is recorded"),
 	advice.PreviewAgain: plain("\ncorrect the cause, and run the same command again: nothing was changed"),
 
-	advice.RepairState:  plain("; `sluice state repair` tries to fix it"),
-	advice.ImportState:  plain("; compare the two, and use `sluice stack import` for what is right"),
+	advice.RepairState: plain("; `sluice state repair` tries to fix it"),
+	advice.ImportState: plain("; compare the two, and use `sluice stack import` for what is right"),
+	advice.RestoreState: func(a advice.Advice) string {
+		return "\n`sluice stack import --stack " + format.ShellQuote(a.Stack) + " --file FILE` puts one of them in its place"
+	},
 	advice.ImportAnyway: plain("; rerun with --force to proceed anyway"),
 	advice.MakeStack: func(a advice.Advice) string {
 		return "\n`sluice stack ls` lists the stacks; `sluice stack init " + format.ShellQuote(a.Stack) + "` makes this one"

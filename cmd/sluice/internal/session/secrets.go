@@ -54,6 +54,21 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 			return nil, err
 		}
 	}
+	return managerBeside(ctx, s, recorded)
+}
+
+// ReplacingSecretsManager is [SecretsManager] for a command that replaces the state as a whole. If that cannot be read, the settings alone name the
+// manager.
+func ReplacingSecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
+	m, err := SecretsManager(ctx, s)
+	if errors.As(err, new(*backend.CorruptError)) {
+		return managerBeside(ctx, s, nil)
+	}
+	return m, err
+}
+
+// managerBeside returns the manager for a state that records this one; nil if it records none.
+func managerBeside(ctx context.Context, s *Stack, recorded *state.SecretsProvider) (secrets.Manager, error) {
 	choice, err := choose(ctx, s, secrets.Settings{
 		Provider: s.Settings.SecretsProvider(), EncryptedKey: s.Settings.EncryptedKey(), Salt: s.Settings.EncryptionSalt(),
 	}, recorded)
