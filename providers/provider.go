@@ -331,9 +331,11 @@ type DeleteRequest struct {
 	ID       string
 	Inputs   property.Map
 	Outputs  property.Map
-	Timeout  float64 // seconds
-	OldViews []View
-	Status   Status
+	// Successor are the outputs of the object that has replaced this one and is there already; empty if there is none. Plugins do not get them.
+	Successor property.Map
+	Timeout   float64 // seconds
+	OldViews  []View
+	Status    Status
 }
 
 // InvokeRequest calls a function of the provider.
