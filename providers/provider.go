@@ -326,15 +326,17 @@ type UpdateResponse struct {
 
 // DeleteRequest deletes a resource.
 type DeleteRequest struct {
-	URN      urn.URN
-	Name     string
-	Type     urn.Type
-	ID       string
-	Inputs   property.Map
-	Outputs  property.Map
-	Timeout  float64 // seconds
-	OldViews []View
-	Status   Status
+	URN     urn.URN
+	Name    string
+	Type    urn.Type
+	ID      string
+	Inputs  property.Map
+	Outputs property.Map
+	// Successor are the outputs of the object that has replaced this one and is there already; empty if there is none. Plugins do not get them.
+	Successor property.Map
+	Timeout   float64 // seconds
+	OldViews  []View
+	Status    Status
 }
 
 // InvokeRequest calls a function of the provider.

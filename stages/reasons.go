@@ -205,7 +205,7 @@ func (r Reason) Possibly() string {
 // reasonTexts are the clauses of the kinds that need no names.
 var reasonTexts = map[ReasonKind]string{
 	ReasonNew:           "the program declares it and nothing of the kind is recorded",
-	ReasonVanished:      "it does not exist any more",
+	ReasonVanished:      "its provider does not find it any more",
 	ReasonUnchanged:     "nothing about it changed",
 	ReasonRequested:     "its replacement was requested",
 	ReasonTainted:       "it is tainted",

@@ -27,7 +27,7 @@ func Find(s *Snapshot, text string) ([]*Resource, error) {
 	named := urn.Called(URNs(s.Resources), text)
 	switch len(named) {
 	case 0:
-		return nil, &UnknownResourceError{Text: text, Near: Near(s.Resources, text)}
+		return nil, NewUnknownResourceError(s.Resources, text)
 	case 1:
 		return copiesOf(s, text, named[0])
 	}
@@ -42,7 +42,7 @@ func copiesOf(s *Snapshot, text string, u urn.URN) ([]*Resource, error) {
 		}
 	}
 	if found == nil {
-		return nil, &UnknownResourceError{Text: text, Near: Near(s.Resources, text)}
+		return nil, NewUnknownResourceError(s.Resources, text)
 	}
 	return found, nil
 }
@@ -86,6 +86,17 @@ type UnknownResourceError struct {
 	Text    string
 	Near    []urn.URN // likely intended names, the nearest first
 	OnlyOld bool      // there are copies that await their deletion, and no live one
+	// Expanded is true if Text is what a shell makes of a URN in the state: it replaces a $ and the name after it.
+	Expanded bool
+}
+
+// NewUnknownResourceError returns the error for a text that names none of the resources.
+func NewUnknownResourceError(rs []*Resource, text string) *UnknownResourceError {
+	return &UnknownResourceError{Text: text, Near: Near(rs, text), Expanded: slices.ContainsFunc(rs, func(r *Resource) bool {
+		before, _, has := strings.Cut(string(r.URN), "$")
+		after, begins := strings.CutPrefix(text, before)
+		return has && begins && !strings.HasPrefix(after, "$")
+	})}
 }
 
 func (e *UnknownResourceError) Error() string {
@@ -100,7 +111,7 @@ func (e *UnknownResourceError) Error() string {
 			fmt.Fprintf(&b, "\n  %s", u)
 		}
 	}
-	if strings.HasPrefix(e.Text, "urn:") && !strings.Contains(e.Text, "$") {
+	if e.Expanded {
 		b.WriteString("\na URN that has a $ in it must be in single quotes, or the shell replaces what follows the $")
 	}
 	return b.String()
@@ -206,6 +217,9 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		d := levenshtein.Distance(folded, other, nil) // with a MaxCost it returns distances that are too small
 		if !whole && len(name) > 2 && strings.Contains(other, folded) {
 			d = min(d, 1) // a part of the name
+		}
+		if whole && strings.HasSuffix(text, "::"+u.Name()) {
+			d = min(d, most) // another type or parent
 		}
 		if len(folded) == len(other) && letters == lettersOf(other) {
 			d = min(d, 1) // letters have changed places

@@ -34,7 +34,7 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 		"databse":                               "the state has no resource databse",
 		"netwrk":                                "did you mean\n  " + string(boxURN("network")),
 		string(boxURN("netwrok")):               "did you mean\n  " + string(boxURN("network")),
-		"urn:pulumi:dev::shop::index:Box::zzzz": "in single quotes",
+		"urn:pulumi:dev::shop::index:Box::zzzz": "the state has no resource",
 		"urn:pulumi:dev::shop::a$testpkg:x::zz": "the state has no resource",
 		"urn:rubbish":                           "urn:rubbish",
 		"":                                      "the state has no resource",
@@ -67,6 +67,31 @@ func TestNearNamesAreSimilar(t *testing.T) {
 		"u": nil, "xy": nil, "oen": {boxURN("one")}, "webb": {boxURN("web")}, "databsae": {boxURN("database")}, "WEB": {boxURN("web")}, "base": {boxURN("database")},
 	} {
 		require.Equal(t, want, Near([]*Resource{box("b"), box("one"), box("web"), box("database")}, text), text)
+	}
+}
+
+func TestAnUnknownURNIsExplained(t *testing.T) {
+	inside := &Resource{URN: urn.New("dev", "proj", "my:index:Group", "my:index:Box", "inside"), Type: "my:index:Box", Custom: true}
+	const quotes = "single quotes"
+	for name, c := range map[string]struct {
+		text            string
+		want, unwritten []string
+	}{
+		"another name":        {text: string(boxURN("elsewhere")), unwritten: []string{"did you mean", quotes}},
+		"a similar name":      {text: string(boxURN("onne")), want: []string{"did you mean\n  " + string(boxURN("one"))}, unwritten: []string{quotes}},
+		"another type":        {text: "urn:pulumi:dev::proj::aws:s3/bucket:Bucket::one", want: []string{string(boxURN("one"))}, unwritten: []string{quotes}},
+		"replaced by a shell": {text: "urn:pulumi:dev::proj::my:index:Group:index:Box::inside", want: []string{string(inside.URN), quotes}},
+		"quoted":              {text: "urn:pulumi:dev::proj::my:index:Group$my:index:Box::beside", unwritten: []string{quotes}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Find(snapshotOf(box("one"), inside), c.text)
+			for _, text := range c.want {
+				require.ErrorContains(t, err, text)
+			}
+			for _, text := range c.unwritten {
+				require.NotContains(t, err.Error(), text)
+			}
+		})
 	}
 }
 

@@ -28,6 +28,9 @@ func newConfigEnvCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	return cmd
 }
 
+// noEnvironments explains why a stack cannot have environments.
+const noEnvironments = "only Pulumi's service has environments, and the state of this stack is elsewhere"
+
 func newConfigEnvListCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -39,6 +42,9 @@ func newConfigEnvListCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 			s, err := open.Stack(cmd.Context(), f.Name, f.ConfigFile)
 			if err != nil {
 				return err
+			}
+			if !environments.HasService(s) {
+				return errors.New(noEnvironments)
 			}
 			names, err := s.Settings.Environments.Names()
 			if err != nil {
@@ -115,7 +121,7 @@ func editEnvironments(cmd *cobra.Command, open *session.Opener, f *flags.Stack, 
 	}
 	_, err = environments.Of(cmd.Context(), s, environments.Query{})
 	if errors.Is(err, environments.ErrNoService) {
-		return errors.New("nothing was changed: only Pulumi's service has environments, and the state of this stack is elsewhere")
+		return errors.New("nothing was changed: " + noEnvironments)
 	}
 	if err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)

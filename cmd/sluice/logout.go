@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/host"
@@ -80,6 +83,8 @@ func logout(t *terminal.Terminal, url string) error {
 		if url == "" {
 			return fmt.Errorf("not logged in")
 		}
+	} else if err := checkBackend(credentials, url); err != nil {
+		return err
 	}
 	if service.Handles(url) {
 		url = service.Address(url)
@@ -89,4 +94,16 @@ func logout(t *terminal.Terminal, url string) error {
 	}
 	_, err = fmt.Fprintf(t.Out, "Logged out of %s\n", backend.MaskURL(url))
 	return err
+}
+
+// checkBackend refuses a URL that cannot be that of a backend, unless there was a login to it.
+func checkBackend(c workspace.Credentials, url string) error {
+	scheme, _, has := strings.Cut(url, "://")
+	if _, known := cloud.Stores()[scheme]; service.Handles(url) || has && (known || scheme == "file") {
+		return nil
+	}
+	if urls, err := c.URLs(); err != nil || slices.Contains(urls, url) {
+		return err
+	}
+	return exit.Usagef("log out of %s: there are no backends with such a URL; `sluice login --help` lists the forms that there are", backend.MaskURL(url))
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -95,6 +96,11 @@ func installNamed(ctx context.Context, places *plugins.Places, kind plugin.Kind,
 		return exit.Usagef("only one of --file and --server may be given")
 	case f.file != "" && r.Version == "":
 		return exit.Usagef("--file needs the version of the plugin: `sluice plugin install %s %s VERSION --file %s`", kind, r.Name, f.file)
+	}
+	if r.Version != "" && !strings.HasPrefix(r.Source, plugin.GitScheme) {
+		if _, err := semver.NewVersion(r.Version); err != nil {
+			return exit.Usagef("%q is not a version such as 1.2.3", r.Version)
+		}
 	}
 	if f.checksum != "" {
 		sum, err := hex.DecodeString(f.checksum)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -24,7 +26,8 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 		Use:   "graph [file]",
 		Short: "Write the graph of resources in the language of Graphviz",
 		Long: "Write the resources of a stack and their dependencies in the language of Graphviz, to a file or to the standard\n" +
-			"output. Edges point from a resource to those that depend on it, and from a parent to its children.\n\n" +
+			"output. Edges point from a resource to those that depend on it, with the names of the properties that use it, and from a\n" +
+			"child to its parent.\n\n" +
 			"With --waves, resources that a destroy would delete in one wave are drawn at one level, beside the number of the wave.\n" +
 			"No resource of a wave depends on another one in it, and wave 1 is deleted first. Resources that a destroy only removes\n" +
 			"from the state are at no level.",
@@ -33,10 +36,10 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 			return graphStack(cmd.Context(), open, *stack, args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.noParents, "ignore-parent-edges", false, "leave the edges from parents to children out")
+	cmd.Flags().BoolVar(&f.noParents, "ignore-parent-edges", false, "leave the edges from children to parents out")
 	cmd.Flags().BoolVar(&f.noDependencies, "ignore-dependency-edges", false, "leave the edges of dependencies out")
 	cmd.Flags().StringVar(&f.dependencyColor, "dependency-edge-color", "#246C60", "the colour of dependencies")
-	cmd.Flags().StringVar(&f.parentColor, "parent-edge-color", "#AA6639", "the colour of edges from parents")
+	cmd.Flags().StringVar(&f.parentColor, "parent-edge-color", "#AA6639", "the colour of edges to parents")
 	cmd.Flags().BoolVar(&f.shortNames, "short-node-name", false, "label resources with their names instead of their URNs")
 	cmd.Flags().BoolVar(&f.waves, "waves", false, "draw resources that a destroy would delete in one wave at one level")
 	cmd.Flags().StringVar(&f.fragment, "dot-fragment", "", "write this text at the top of the graph, such as rankdir=LR;")
@@ -96,12 +99,20 @@ func writeGraph(w io.Writer, s *state.Snapshot, f graphFlags) error {
 		if !f.noDependencies {
 			for _, d := range r.Dependencies {
 				if from, ok := nodes[string(d)]; ok {
-					fmt.Fprintf(out, "    %s -> Resource%d [color = %q];\n", from, i, f.dependencyColor)
+					label := ""
+					if names := propertiesFrom(r, d); len(names) > 0 {
+						label = fmt.Sprintf(", label = %q", strings.Join(names, ", "))
+					}
+					fmt.Fprintf(out, "    %s -> Resource%d [color = %q%s];\n", from, i, f.dependencyColor, label)
 				}
 			}
 		}
-		if from, ok := nodes[string(r.Parent)]; ok && !f.noParents {
-			fmt.Fprintf(out, "    %s -> Resource%d [color = %q];\n", from, i, f.parentColor)
+		if parent, ok := nodes[string(r.Parent)]; ok && !f.noParents {
+			free := ""
+			if f.waves {
+				free = ", constraint = false" // a parent is deleted after its children
+			}
+			fmt.Fprintf(out, "    Resource%d -> %s [color = %q%s];\n", i, parent, f.parentColor, free)
 		}
 	}
 	if f.waves {
@@ -111,6 +122,17 @@ func writeGraph(w io.Writer, s *state.Snapshot, f graphFlags) error {
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
+}
+
+// propertiesFrom returns the names of the properties of a resource that use another one, sorted.
+func propertiesFrom(r *state.Resource, of urn.URN) (names []string) {
+	for name, from := range r.PropertyDependencies {
+		if slices.Contains(from, of) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // writeWaves puts the resources of each wave of deletion on one rank. Edges run from a resource to its dependents, so

@@ -407,6 +407,8 @@ type Call struct {
 	ID     string
 	Inputs Values // with defaults
 	State  Values // recorded outputs
+	// Successor are the outputs of the object that has replaced the one to delete, in the call of Delete.
+	Successor Values
 	// Secretive is true if an input is secret that the description does not mark secret. Outputs computed from the inputs
 	// are then secret too.
 	Secretive bool

@@ -284,6 +284,7 @@ func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) erro
 	defer done()
 	inputs := r.recorded(req.Inputs, req.Outputs)
 	c := p.call(r.Inputs, req.URN, req.Name, req.ID, inputs, req.Outputs)
+	c.Successor = ValuesOf(req.Successor)
 	if err := p.begin(ctx, providers.MethodDelete, c); err != nil || r.Delete == nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func managerNamed(name string) (manager, error) {
 			return m, nil
 		}
 	}
-	return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be npm, pnpm, yarn or bun", name)
+	return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be auto, npm, pnpm, yarn or bun", name)
 }
 
 // adds returns the command that installs a package and adds it to package.json.

@@ -21,7 +21,7 @@ import (
 // Program is a Node.js or TypeScript program. It keeps nothing between runs.
 type Program struct{ project source.Project }
 
-// New returns the program of a project. Runtime options: nodeargs, typescript, tsconfig.
+// New returns the program of a project. Runtime options: nodeargs, packagemanager, typescript, tsconfig.
 func New(p source.Project) *Program { return &Program{project: p} }
 
 var _ source.Program = (*Program)(nil)
@@ -35,6 +35,9 @@ func (p *Program) Packages(context.Context) ([]stages.Package, error) {
 
 // Run runs node. The end of ctx ends node and everything that it started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
+	if err := checkOptions(p.project); err != nil {
+		return err
+	}
 	executable, err := executableOf(p.project, p.project.Program())
 	if err != nil {
 		return err
@@ -110,6 +113,18 @@ func nodeArguments(option any) []string {
 		return append([]string(nil), v...)
 	}
 	return nil
+}
+
+// checkOptions refuses values of the runtime options that mean nothing.
+func checkOptions(p source.Project) error {
+	if p.Runtime == bun {
+		return nil // it has none
+	}
+	if v, text := p.Options["typescript"], p.Option("typescript"); v != nil && text != "true" && text != "false" {
+		return fmt.Errorf("the runtime option `typescript` is %q; it can be true or false", fmt.Sprint(v))
+	}
+	_, err := managerOf(p)
+	return err
 }
 
 // options returns the environment variables with the runtime options that the SDK reads.

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/nodejs"
+	"github.com/sluice-iac/sluice/source/tooling"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/testing/nodesdk"
 	"github.com/sluice-iac/sluice/testing/tier"
@@ -93,6 +94,26 @@ func TestOptionsAndArgumentsReachTheProgram(t *testing.T) {
 	require.NotRegexp(t, `(^| )--(require|import|loader)( |$)`, outputs.At("limit").AsString())
 	argv := outputs.At("argv").AsArray()
 	require.Equal(t, property.String("two"), argv.At(argv.Len()-1))
+}
+
+func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		options map[string]any
+		want    string
+	}{
+		"typescript that is a word":         {map[string]any{"typescript": "maybe"}, "the runtime option `typescript` is \"maybe\"; it can be true or false"},
+		"typescript that is a list":         {map[string]any{"typescript": []any{true}}, "the runtime option `typescript` is \"[true]\"; it can be true or false"},
+		"a package manager that is unknown": {map[string]any{"packagemanager": "frob"}, "the runtime option `packagemanager` is \"frob\"; it can be auto, npm, pnpm, yarn or bun"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := source.Project{Runtime: "nodejs", Directory: t.TempDir(), Entry: ".", Options: c.options}
+			require.NoError(t, os.WriteFile(filepath.Join(p.Directory, "package.json"), []byte("{}"), 0o600))
+			require.EqualError(t, run(t, p, monitortest.Preview()), c.want)
+			require.EqualError(t, nodejs.Runtime{}.Install(t.Context(), p, nil), c.want)
+			_, err := nodejs.Runtime{}.StartPlugin(t.Context(), p, tooling.PluginCommand{})
+			require.EqualError(t, err, c.want)
+		})
+	}
 }
 
 func TestAnEntryPointMayBeAFile(t *testing.T) {

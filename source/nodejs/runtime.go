@@ -29,6 +29,9 @@ const (
 
 // StartPlugin runs a plugin in node. Policy packs get the directory of their sources after the arguments, other plugins before.
 func (Runtime) StartPlugin(_ context.Context, p source.Project, c tooling.PluginCommand) (plugin.Server, error) {
+	if err := checkOptions(p); err != nil {
+		return nil, err
+	}
 	executable, err := executableOf(p, c.Name)
 	if err != nil {
 		return nil, err
@@ -69,6 +72,9 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c tooling.Plugin
 // Install installs the dependencies of the package of a program, whose package.json is in the directory of the program or above. A package
 // of a workspace is installed with the whole workspace.
 func (Runtime) Install(ctx context.Context, p source.Project, output func(plugin.Line)) error {
+	if err := checkOptions(p); err != nil {
+		return err
+	}
 	of, found := manifestAbove(p.Directory)
 	if !found {
 		return fmt.Errorf("there is no package.json in %s or above; `npm init` makes one", p.Directory)

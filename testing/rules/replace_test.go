@@ -307,6 +307,33 @@ func TestCopyAwaitingDeletionIsDeletedByUpdateAndDestroy(t *testing.T) {
 	}
 }
 
+func TestADeleteHasTheObjectThatReplacedTheOldOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		failures  []providertest.Failure
+		successor property.Value
+		operate   func(*kit) *ran
+	}{
+		"in the same run": {
+			successor: property.Number(2), operate: func(k *kit) *ran { return k.up(program(one(in{"immutable": 2}))) },
+		},
+		"in a later run": {
+			failures: []providertest.Failure{{Method: providers.MethodDelete, Name: "a", Nth: 1}}, successor: property.Number(2),
+			operate: func(k *kit) *ran {
+				k.fails(program(one(in{"immutable": 2})), "refused to delete a")
+				return k.up(program(one(in{"immutable": 2})))
+			},
+		},
+		"none": {operate: func(k *kit) *ran { return k.up(program(func(*script) {})) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, c.failures...)
+			k.up(program(one(in{"immutable": 1})))
+			deletes := asked[providers.DeleteRequest](c.operate(k), "a")
+			require.Equal(t, c.successor, deletes[len(deletes)-1].Successor.At("immutable"))
+		})
+	}
+}
+
 func TestCopyAwaitingDeletionThatIsNotTargetedStays(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "a", Nth: 1})
 	both := func(v int) func(*script) {

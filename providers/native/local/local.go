@@ -68,10 +68,11 @@ func (d disk) file(typ urn.Type, mode string, sensitive bool) native.Resource {
 		Type: typ, Doc: "A file with a given content.", Inputs: contents(sensitive), Computed: hashFields(),
 		Create: d.create, Read: d.read,
 		Delete: func(_ context.Context, c native.Call) error {
-			if err := os.Remove(d.options.Path(c.Inputs.Text("filename"))); !errors.Is(err, fs.ErrNotExist) {
-				return err
+			// A replacement that no input demands is not compared, so that its new file is written first.
+			if c.Successor.Has("filename") && d.isSamePath(c.Inputs, c.Successor) {
+				return nil
 			}
-			return nil
+			return remove(d.options.Path(c.Inputs.Text("filename")))
 		},
 	}
 	filename := text("filename", "Where the file is.")
@@ -86,10 +87,21 @@ func (d disk) file(typ urn.Type, mode string, sensitive bool) native.Resource {
 	r.Check = func(in native.Values) []providers.CheckFailure { return check(in, given) }
 	// A file that is written first to the same place would be deleted with the old file.
 	r.Diff = func(c native.Call, answer *providers.DiffResponse) {
-		same := d.options.Path(c.State.Text("filename")) == d.options.Path(c.Inputs.Text("filename"))
-		answer.DeleteBeforeReplace = same && len(answer.ReplaceKeys) > 0
+		answer.DeleteBeforeReplace = d.isSamePath(c.State, c.Inputs)
 	}
 	return r
+}
+
+func (d disk) isSamePath(a, b native.Values) bool {
+	return d.options.Path(a.Text("filename")) == d.options.Path(b.Text("filename"))
+}
+
+// remove deletes a file that may be missing.
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func check(in native.Values, given []native.Field) []providers.CheckFailure {
@@ -142,6 +154,9 @@ func (d disk) create(_ context.Context, c native.Call) (native.Made, error) {
 	path := d.options.Path(c.Inputs.Text("filename"))
 	if err := os.MkdirAll(filepath.Dir(path), mode(c.Inputs, "directoryPermission")); err != nil {
 		return native.Made{}, err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		_ = os.Remove(path) // a file that is there keeps its mode when it is written
 	}
 	if err := os.WriteFile(path, content, mode(c.Inputs, "filePermission")); err != nil {
 		return native.Made{}, err

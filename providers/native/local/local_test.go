@@ -50,6 +50,7 @@ func TestFileIsWrittenFoundMissedAndDeleted(t *testing.T) {
 	require.True(t, s.Diff(in.With("content", property.String("x"))).DeleteBeforeReplace, "or the new file would be deleted")
 	require.True(t, s.Diff(in.With("filename", property.String("a/./b/c.txt"))).DeleteBeforeReplace)
 	require.False(t, s.Diff(in.With("filename", property.String("d.txt"))).DeleteBeforeReplace)
+	require.True(t, s.Diff(in).DeleteBeforeReplace, "it may be replaced although nothing differs")
 	require.NoError(t, os.WriteFile(path, []byte("other"), 0o644))
 	require.False(t, s.Refresh())
 	require.NoError(t, s.Delete())

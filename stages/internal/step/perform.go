@@ -169,7 +169,7 @@ func (pf *performer) applyDelete(s *InProgress) applied {
 	if p != nil && !pf.control.DryRun() && !pf.skipsCall(d) {
 		err := pf.caller.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
-			Timeout: old.CustomTimeouts.Value().Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
+			Successor: pf.successor(known), Timeout: old.CustomTimeouts.Value().Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
 		})
 		if err != nil {
 			return Failed(err)
@@ -185,6 +185,22 @@ func (pf *performer) applyDelete(s *InProgress) applied {
 		return applied{Change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
 	}
 	return applied{Change: state.Change{Remove: []*state.Resource{now}}}
+}
+
+// successor returns the outputs of the object that has replaced an old copy, in this run or an earlier one. They are empty for what is no old copy.
+func (pf *performer) successor(old *state.Resource) property.Map {
+	if !old.Delete {
+		return property.Map{}
+	}
+	u := pf.rooms.Names.NewNameOf(old.URN)
+	now := pf.rooms.Results.Made(u)
+	if now == nil {
+		now = pf.rooms.Results.Current(pf.rooms.Base.Olds[u])
+	}
+	if now == nil || now.PendingReplacement {
+		return property.Map{}
+	}
+	return now.Outputs
 }
 
 // skipsCall reports whether a state is removed without a call of a provider (steps.md 5.4 item 4).

@@ -70,7 +70,7 @@ func (t *Targets) unknownNames(set *urn.PatternSet) (unknown bool) {
 		var err error
 		switch called := t.Rooms.Names.SeenCalled(name); len(called) {
 		case 0:
-			err = &state.UnknownResourceError{Text: name, Near: state.Near(t.Rooms.Base.Resources, name)}
+			err = state.NewUnknownResourceError(t.Rooms.Base.Resources, name)
 		case 1:
 			continue
 		default:

@@ -90,12 +90,12 @@ func writeFile(path string, text []byte, secrets bool) error {
 }
 
 func show(t *terminal.Terminal, text []byte, protect bool) error {
-	fmt.Fprint(t.Out, "\nCopy the following declarations into the program. Without them the next update deletes what it\n"+
-		"does not find declared.\n\n")
+	without := "the next update deletes what it\ndoes not find declared."
 	if protect {
-		fmt.Fprint(t.Out, t.Named("The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
-			"`sluice up`.\n\n"))
+		without = t.Named("the next update fails: it\nwould delete the imported resources, and what is protected cannot be deleted. To destroy them, remove the\n" +
+			"`protect` option first and run `sluice up`.")
 	}
+	fmt.Fprint(t.Out, "\nCopy the following declarations into the program. Without them "+without+"\n\n")
 	_, err := t.Data().Write(text)
 	return err
 }

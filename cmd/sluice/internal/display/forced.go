@@ -19,7 +19,7 @@ func forcedOf(s stages.StepInfo) forcedPaths {
 			f.add(text)
 		}
 	}
-	if s.Op != stages.OpReplace && !isReplacementPart(s.Op) {
+	if s.Op != stages.OpReplace && !isReplacementPart(s.Op) || !keysAreProperties(s.Reason.Kind) {
 		return f
 	}
 	for _, text := range s.Keys {
@@ -28,6 +28,16 @@ func forcedOf(s stages.StepInfo) forcedPaths {
 		}
 	}
 	return f
+}
+
+// keysAreProperties reports whether the keys of a replacement for this reason name properties. The keys of a replacement that no difference demands
+// name what demands it (steps.md 3.8): "id", "replaceWith", "deletedWith", "provider".
+func keysAreProperties(k stages.ReasonKind) bool {
+	switch k {
+	case stages.ReasonRequested, stages.ReasonTainted, stages.ReasonReplaceWith, stages.ReasonDeletedWith, stages.ReasonProviderChanged:
+		return false
+	}
+	return true
 }
 
 func (f forcedPaths) add(text string) {

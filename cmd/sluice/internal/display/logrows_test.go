@@ -176,14 +176,14 @@ func TestAResourceThatHasDriftedHasOneRow(t *testing.T) {
 	}
 	create, same := step(stages.OpCreate, "a", nil, values{}), step(stages.OpSame, "a", values{}, values{})
 	create.Reason = vanished
-	const refreshing = " ~  pkg:mod:Thing a refreshed because it does not exist any more\n"
+	const refreshing = " ~  pkg:mod:Thing a refreshed because its provider does not find it any more\n"
 	for name, c := range map[string]struct {
 		events  []stages.Event
 		refresh bool
 		want    string
 	}{
 		"it is made again": {
-			[]stages.Event{find(vanished), stages.StepDone{Step: create}}, false, " +  pkg:mod:Thing a created because it does not exist any more\n",
+			[]stages.Event{find(vanished), stages.StepDone{Step: create}}, false, " +  pkg:mod:Thing a created because its provider does not find it any more\n",
 		},
 		"it fails to be made again": {
 			[]stages.Event{find(vanished), stages.StepFailed{Step: create, Err: errors.New("no")}}, false, " +  pkg:mod:Thing a **creating failed** error: no\n",

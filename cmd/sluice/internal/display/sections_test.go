@@ -53,7 +53,7 @@ func TestRefreshOfAnUpdateIsToldWhereItFoundSomething(t *testing.T) {
 		},
 			"T\n ~  pkg:mod:Thing a refreshed because `size` changed outside\n"},
 		"gone": {func(s *stages.StepInfo, _ *Options) { s.Reason.Kind, s.New = "vanished", nil },
-			"T\n ~  pkg:mod:Thing a refreshed because it does not exist any more\n"},
+			"T\n ~  pkg:mod:Thing a refreshed because its provider does not find it any more\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -137,7 +137,11 @@ func RenamedFrom(former, now urn.URN) string {
 
 // fateAs is [stepPrinter.fate] with another word for the change.
 func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) string {
-	said = p.style.paint(wordsFor(s.Op).colour, said)
+	return p.style.paint(wordsFor(s.Op).colour, said) + p.circumstances(s, took)
+}
+
+// circumstances returns what is said about a change after the word for it: its reason, its time, and the properties that differ.
+func (p stepPrinter) circumstances(s stages.StepInfo, took time.Duration) (said string) {
 	if because := p.reasonOf(s); because != "" {
 		said += " " + because
 	}
@@ -172,7 +176,7 @@ func (p stepPrinter) describe(r runningStep, now time.Time) string {
 	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), r.elapsed(now))
 }
 
-// failed describes a failed step with its error.
+// failed describes a failed step with its error. In a preview, the errors are at the end, and the row has the reason and the differences.
 func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
 	fate := " failed"
@@ -185,7 +189,9 @@ func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) st
 	}
 	said = "**" + said + "**"
 	said = p.style.paint(red, said)
-	if took > 0 {
+	if p.IsPreview {
+		said += p.circumstances(s, took)
+	} else if took > 0 {
 		said += " (" + formatTook(took) + ")"
 	}
 	if err != nil {

@@ -77,6 +77,9 @@ func (p treePrinter) blocks(t *tree.Tree) string {
 				p.sign(c.Step.Op)
 				below++
 			case c.Status != tree.Done && c.Status != tree.Unseen:
+				if c.Status == tree.Failed && p.steps.shows(c.Step) && (c.Step.Old != nil || c.Step.New != nil) {
+					b.WriteString(p.steps.layout().fitted(blockPrinter{p.steps}.text(c.Step, depth)))
+				}
 				row := p.row("", []*tree.Node{c})
 				b.WriteString(strings.Repeat("    ", depth) + row.mark + " " + row.kind + " " + row.name + " " + row.fate + "\n")
 			}

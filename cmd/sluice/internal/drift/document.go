@@ -96,7 +96,7 @@ func (doc *Document) save(path string) error {
 
 func (e *Entry) goneText() string {
 	if e.Gone {
-		return " does not exist any more"
+		return " is not found any more"
 	}
 	return ""
 }

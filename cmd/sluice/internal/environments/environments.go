@@ -61,6 +61,12 @@ func Of(ctx context.Context, s *session.Stack, q Query) (*Opened, error) {
 	return o, nil
 }
 
+// HasService reports whether the backend of a stack has environments.
+func HasService(s *session.Stack) bool {
+	_, has := s.Session.Backend.(backend.Environments)
+	return has
+}
+
 // Define evaluates a definition in the organization of a stack.
 func Define(ctx context.Context, s *session.Stack, definition []byte, q Query) (*Opened, error) {
 	b, has := s.Session.Backend.(backend.Environments)

@@ -188,8 +188,12 @@ func (i *Import) leave(ctx context.Context, err error) error {
 	if saveErr != nil {
 		return errors.Join(err, saveErr)
 	}
-	text := fmt.Sprintf(i.job.Terminal.Named("%d of %s were not imported. They are in %s with the reasons; correct it, and import it with `sluice import --file %s`"),
-		len(left), format.Resources(len(i.requests)), path, format.ShellQuote(path))
+	was, are := "were", "They are"
+	if len(left) == 1 {
+		was, are = "was", "It is"
+	}
+	text := fmt.Sprintf(i.job.Terminal.Named("%d of %s %s not imported. %s in %s with the reasons; correct it, and import it with `sluice import --file %s`"),
+		len(left), format.Resources(len(i.requests)), was, are, path, format.ShellQuote(path))
 	if err != nil {
 		fmt.Fprintln(i.job.Terminal.Err, text)
 		return err

@@ -55,6 +55,11 @@ func (g Generator) Generate(ctx context.Context, p *Package, q SDKRequest) error
 			return err
 		}
 	}
+	if q.Language == "yaml" && p.isBuiltin {
+		if text, err = unversioned(text); err != nil {
+			return err
+		}
+	}
 	remarks, err := opened.Generate(ctx, tooling.SDK{Directory: half, Schema: text, Local: q.Local, Extra: extra})
 	if err = errors.Join(err, g.show(p, remarks)); err != nil {
 		return fmt.Errorf("generate the SDK of %s for %s: %w", p.Title(), q.Language, err)
@@ -120,6 +125,16 @@ func packable(text []byte) ([]byte, error) {
 	if members["meta"], err = json.Marshal(meta); err != nil {
 		return nil, err
 	}
+	return json.Marshal(members)
+}
+
+// unversioned returns a schema without the version. The lock file of a version excludes the built-in provider.
+func unversioned(text []byte) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	delete(members, "version")
 	return json.Marshal(members)
 }
 

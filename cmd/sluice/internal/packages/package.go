@@ -22,7 +22,8 @@ type Package struct {
 	// Entry is the package in the form of project files; nil for a schema that does not come from a provider.
 	Entry *workspace.Package
 	// plugin is the folder of a plugin on the disk, "" for one that is found by its name.
-	plugin string
+	plugin    string
+	isBuiltin bool // a built-in provider has served it
 }
 
 // Describe writes a description of the selected part of the schema.

@@ -50,6 +50,15 @@ func placeOf(options host.PluginOptions, entry workspace.Package) (pluginPlace, 
 	return at, nil
 }
 
+// isBuiltin reports whether a built-in provider has served a package: only its name is given, and no plugin of that name is installed.
+func (at pluginPlace) isBuiltin() bool {
+	if at.folder != "" || at.spec.Exact || !host.IsBuiltin(at.spec) {
+		return false
+	}
+	_, err := at.options.Finder().Find(plugin.Resource, at.spec.Package, "")
+	return errors.As(err, new(*plugin.MissingError))
+}
+
 // version returns the version of the plugin that has served a package. For one from a git repository it is the tag or commit from which it was
 // installed, whatever version its package has.
 func (at pluginPlace) version(p *Package) (string, error) {

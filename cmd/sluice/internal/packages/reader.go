@@ -197,7 +197,7 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 			return nil, err
 		}
 	}
-	p.Entry, p.plugin = &entry, at.folder
+	p.Entry, p.plugin, p.isBuiltin = &entry, at.folder, at.isBuiltin()
 	return p, nil
 }
 

@@ -25,8 +25,7 @@ func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 		return "", nil
 	}
 	if !s.Owns(from) {
-		return fmt.Sprintf("its configuration file has to be renamed from %s to %s in the folder of its project",
-			s.Project.StackFileName(from.Name), s.Project.StackFileName(to.Name)), nil
+		return elsewhere(s, from, to), nil
 	}
 	source, target := s.Project.StackFilePath(from.Name), s.Project.StackFilePath(to.Name)
 	if _, err := os.Lstat(source); errors.Is(err, fs.ErrNotExist) {
@@ -39,4 +38,17 @@ func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 		return "", fmt.Errorf("the stack is called %s now, but its configuration file is not: %w", s.NameOf(to), err)
 	}
 	return "", nil
+}
+
+// elsewhere says what remains to be done with the settings file of a stack that was in another project.
+func elsewhere(s *Session, from, to backend.Ref) string {
+	source, target := s.Project.StackFileName(from.Name), s.Project.StackFileName(to.Name)
+	switch {
+	case s.Owns(to):
+		return fmt.Sprintf("its settings are those in %s in this folder from now on; if it had a configuration file, %s of the project %s, move it there",
+			target, source, from.Project)
+	case from.Project == to.Project:
+		return fmt.Sprintf("if it has a configuration file, rename it from %s to %s in the folder of the project %s", source, target, from.Project)
+	}
+	return fmt.Sprintf("if it has a configuration file, %s of the project %s, move it to %s in the folder of the project %s", source, from.Project, target, to.Project)
 }

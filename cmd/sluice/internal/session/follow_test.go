@@ -44,11 +44,15 @@ func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 		},
 		"another project's stack": {
 			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, backend.Ref{Project: "other", Name: "dev"},
-			backend.Ref{Project: "other", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
+			backend.Ref{Project: "other", Name: "live"}, "organization/demo/dev", "rename it from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of the project other",
 		},
 		"another project's stack that comes here": {
 			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, backend.Ref{Project: "other", Name: "dev"},
-			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
+			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/dev", "its settings are those in Pulumi.live.yaml in this folder from now on; if it had a configuration file, Pulumi.dev.yaml of the project other, move it there",
+		},
+		"another project's stack that goes to a third one": {
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, backend.Ref{Project: "other", Name: "dev"},
+			backend.Ref{Project: "third", Name: "live"}, "organization/demo/dev", "move it to Pulumi.live.yaml in the folder of the project third",
 		},
 		"two files": {
 			[]string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, backend.Ref{Project: "demo", Name: "dev"},

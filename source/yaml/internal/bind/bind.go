@@ -36,8 +36,9 @@ func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 		outputs[i] = &Node{kind: "output", Name: o.Name.Value, At: o.Name.At, Variable: o}
 		b.expr(outputs[i], o.Value)
 	}
+	sorted := b.sorted(nodes) // a cycle is reported beside other errors
 	if r.Errors() == before {
-		nodes = b.sorted(nodes)
+		nodes = sorted
 	}
 	return &Program{Template: t, Scope: s, Nodes: nodes, Outputs: outputs}
 }

@@ -63,6 +63,9 @@ func Check(ctx context.Context, p *bind.Program, r *syntax.Report, o Options) Me
 		if n.Resource != nil && found.Types[n].Schema != nil {
 			c.resource(n)
 		}
+		if n.Resource != nil {
+			(&options{c.properties.kinds, r}).check(&n.Resource.Options)
+		}
 	}
 	for _, o := range p.Template.Outputs {
 		c.expr(o.Value)

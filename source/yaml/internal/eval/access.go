@@ -95,7 +95,7 @@ func (w walk) step(in property.Value, steps []syntax.Step, secret bool, e existe
 			"a list has no property %q: its elements have numbers", step.Name)
 	case in.IsArray():
 		if n := in.AsArray().Len(); step.Index < 0 || step.Index >= n {
-			return property.Null, w.report.Fail(at, "", "element %d is asked for of a list of %d; the first is 0", step.Index, n)
+			return property.Null, w.report.Fail(at, "", "%s", values.NoElement(step.Index, n))
 		}
 		return in.AsArray().At(step.Index), nil
 	}

@@ -84,7 +84,7 @@ func element(index, of property.Value) (property.Value, *Mistake) {
 	}
 	items := list.AsArray()
 	if int(n) >= items.Len() {
-		return wrong(1, "element %d is asked for of a list of %d; the first is 0", int(n), items.Len())
+		return wrong(1, "%s", values.NoElement(int(n), items.Len()))
 	}
 	return marks.Mark(items.At(int(n))), nil
 }

@@ -43,7 +43,7 @@ func TestAMistakeNamesTheArgumentAndTheElement(t *testing.T) {
 	_, mistake := Call("fn::join", []property.Value{property.String(","), property.ArrayOf(property.String("x"), property.Number(1))}, "")
 	require.Equal(t, &Mistake{Argument: 1, Element: 1, Text: "fn::join takes a list of strings, and element 1 is a number"}, mistake)
 	_, mistake = Call("fn::select", []property.Value{property.Number(2), property.ArrayOf(property.Null)}, "")
-	require.Equal(t, &Mistake{Argument: 1, Element: -1, Text: "element 2 is asked for of a list of 1; the first is 0"}, mistake)
+	require.Equal(t, &Mistake{Argument: 1, Element: -1, Text: "there is no element 2: the list has 1 element, with the index 0"}, mistake)
 }
 
 // Each encoding of an encoding is longer: a few dozen of them would fill the memory.

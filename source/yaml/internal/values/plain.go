@@ -31,6 +31,17 @@ func Describe(v property.Value) string {
 	return "an unknown value"
 }
 
+// NoElement says that a list of n elements has no element of an index.
+func NoElement(index, n int) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("there is no element %d: the list is empty", index)
+	case 1:
+		return fmt.Sprintf("there is no element %d: the list has 1 element, with the index 0", index)
+	}
+	return fmt.Sprintf("there is no element %d: the list has %d elements, with the indexes 0 to %d", index, n, n-1)
+}
+
 // HasNull reports whether a plain value is null or contains null.
 func HasNull(v property.Value) bool {
 	switch {
