@@ -333,19 +333,13 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 		}); p != nil {
 			return fmt.Errorf("the program: %w", panicked(p))
 		}
-		return usable(err)
-	}, func(err error) { s.programEnded(ctx, caller, err) })
-}
-
-// usable returns the error of a program, or the panic of a method of it. A nil pointer in place of no error is such an error.
-func usable(err error) error {
-	if err == nil {
-		return nil
-	}
-	if p := panics.Try(func() { _, _ = err.Error(), errors.Is(err, source.ErrReported) }); p != nil {
-		return fmt.Errorf("the program has returned a %T that cannot be used: %w", err, panicked(p))
-	}
-	return err
+		return err
+	}, func(err error) {
+		if p, unreadable := err.(*pipeline.PanicError); unreadable {
+			err = fmt.Errorf("the program: %w", p)
+		}
+		s.programEnded(ctx, caller, err)
+	})
 }
 
 // programEnded informs the run of the end of the program.

@@ -146,6 +146,6 @@ func TestAnErrorOfTheProgramThatPanicsIsToldAsOne(t *testing.T) {
 	for name, mistake := range map[string]error{"Error": (*nilPointer)(nil), "Unwrap": (*sluice.FailedError)(nil)} {
 		k := newKit(t)
 		r := k.try(sluice.Update, func(context.Context, stages.Monitor) error { return mistake })
-		require.ErrorContains(t, r.err, fmt.Sprintf("the program has returned a %T that cannot be used: panic: runtime error: invalid memory address", mistake), name)
+		require.ErrorContains(t, r.err, fmt.Sprintf("the program: panic: a method of the returned error, a %T, panicked (is it a nil pointer?)", mistake), name)
 	}
 }
