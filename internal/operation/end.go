@@ -19,7 +19,7 @@ type ended struct {
 func end(ctx context.Context, s *resolved, r ran) (out ended) {
 	err := r.err
 	if err == nil {
-		s.judgeProgram()
+		judgeProgram(s)
 	}
 	if err == nil && s.imports == nil && !s.run.Yields() && (s.opened.settings.RunsProgram() || s.opened.settings.Stages.Mode != stages.ModeRefresh) {
 		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.opened.operations, r.assembly) })
@@ -46,7 +46,7 @@ func end(ctx context.Context, s *resolved, r ran) (out ended) {
 	}
 	r.program.await(grace)
 	if err == nil {
-		s.judgeProgram() // it may have failed in the meantime
+		judgeProgram(s) // it may have failed in the meantime
 	}
 	if !s.release() && ctx.Err() != nil {
 		out.interrupt = interruptOf(ctx)
@@ -57,7 +57,7 @@ func end(ctx context.Context, s *resolved, r ran) (out ended) {
 }
 
 // judgeProgram records that the program ended because the run was over, unless another failure explains it.
-func (s *resolved) judgeProgram() {
+func judgeProgram(s *resolved) {
 	if s.opened.events.failure() == nil {
 		s.run.JudgeProgram()
 	}

@@ -124,20 +124,15 @@ func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
 			return emit(v)
 		case g.ended:
 			return pipeline.ErrStopped
-		case replies[Out]() && !id.Owes() && id.Seq() == 0:
-			return g.broken(id, fmt.Sprintf("it emitted %s without its PendingReply; emit what came in, changed", v))
-		case !replies[Out]():
-			return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, as it came", describe(v)))
 		}
-		return g.broken(id, fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
-			"the number and the URN that it came with", describe(v)))
+		return g.broken(id, unexpected(v, id))
 	}
 }
 
 // judge returns an error, and rejects the item, if the stage has changed what it may not change. h is nil for an item that the stage has made.
 func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) error {
 	if h == nil {
-		if problem := unfit[In](&v, nil); problem != "" {
+		if problem := unfit(&v, nil); problem != "" {
 			return g.broken(id, problem)
 		}
 		return nil
@@ -149,7 +144,7 @@ func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) erro
 		problem = unfit(&h.out, &h.in)
 	}
 	if problem == "" {
-		problem = g.refers(h)
+		problem = refers(&h.in, &h.out, g.to.References)
 	}
 	if problem == "" {
 		return nil
@@ -159,27 +154,6 @@ func (g *guard[In, Out]) judge(id stages.Identity, h *held[In, Out], v Out) erro
 		r.Reject(err)
 	}
 	return err
-}
-
-// refers finds a reference that a stage has given a registration after lookup had checked its references; "" for none.
-func (g *guard[In, Out]) refers(h *held[In, Out]) string {
-	in, _ := any(&h.in).(*stages.Located)
-	out, _ := any(&h.out).(*stages.Located)
-	if in == nil || out == nil || in.Goal == out.Goal && in.Read == out.Read {
-		return ""
-	}
-	for ref := range out.Unmade(stages.Checked{}).References() {
-		if ref.URN == out.URN {
-			return fmt.Sprintf("it made %s refer to itself", out)
-		}
-	}
-	if g.to.References == nil {
-		return ""
-	}
-	if err := g.to.References(*out); err != nil {
-		return fmt.Sprintf("it changed what %s refers to: %v", out, err)
-	}
-	return ""
 }
 
 // idle is called when no input waits. The program might wait for an item that the stage keeps.

@@ -30,9 +30,9 @@ func (r rule[In, Out]) broken(h *held[In, Out]) string {
 }
 
 // unfit finds what keeps a registration from going on after the slot Registered; "" for nothing, and for other items. in is what it came in as; nil for
-// one that the stage has made.
-func unfit[In, Out Item](out *Out, in *In) string {
-	r, ok := any(out).(*stages.Registered)
+// one that the stage has made. Both are pointers to items: one copy of the code for all types keeps programs small.
+func unfit(out, in any) string {
+	r, ok := out.(*stages.Registered)
 	if !ok {
 		return ""
 	}
@@ -43,7 +43,7 @@ func unfit[In, Out Item](out *Out, in *In) string {
 		return fmt.Sprintf("it emitted %s, whose program has its reply already; answer or reject a registration, or emit it", *r)
 	}
 	was := ""
-	if before, ok := any(in).(*stages.Registered); ok && before != nil && before.Goal != nil {
+	if before, ok := in.(*stages.Registered); ok && before.Goal != nil {
 		was = before.Goal.Provider
 	}
 	if r.Goal == nil || !r.Goal.IsManaged() || in != nil && r.Goal.Provider == was {
@@ -55,16 +55,44 @@ func unfit[In, Out Item](out *Out, in *In) string {
 	return ""
 }
 
-// replies reports whether items of a type have a program that waits for a reply.
-func replies[T Item]() bool {
-	var none T
-	_, ok := any(none).(pipeline.Rejecter)
-	return ok
+// unexpected describes the mistake of a stage that emits an item that it does not have.
+func unexpected(v Item, id stages.Identity) string {
+	_, replies := v.(pipeline.Rejecter) // a program waits for a reply
+	switch {
+	case replies && !id.Owes() && id.Seq() == 0:
+		return fmt.Sprintf("it emitted %s without its PendingReply; emit what came in, changed", v)
+	case !replies:
+		return fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, as it came", describe(v))
+	}
+	return fmt.Sprintf("it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
+		"the number and the URN that it came with", describe(v))
+}
+
+// refers finds a reference that a stage has given a registration after lookup had checked its references; "" for none. in and out are pointers to items,
+// and allowed may be nil.
+func refers(in, out any, allowed func(stages.Located) error) string {
+	before, _ := in.(*stages.Located)
+	after, _ := out.(*stages.Located)
+	if before == nil || after == nil || before.Goal == after.Goal && before.Read == after.Read {
+		return ""
+	}
+	for ref := range after.Unmade(stages.Checked{}).References() {
+		if ref.URN == after.URN {
+			return fmt.Sprintf("it made %s refer to itself", after)
+		}
+	}
+	if allowed == nil {
+		return ""
+	}
+	if err := allowed(*after); err != nil {
+		return fmt.Sprintf("it changed what %s refers to: %v", after, err)
+	}
+	return ""
 }
 
 // describe names an item that may be the zero value.
-func describe[T Item](v T) string {
-	if _, ok := any(v).(stages.Registered); !ok && v.Identity().URN() == "" {
+func describe(v Item) string {
+	if _, ok := v.(stages.Registered); !ok && v.Identity().URN() == "" {
 		return "an item without a URN"
 	}
 	return v.String()

@@ -64,7 +64,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 	}
 	all := rooms.Remains(ph.Rooms)
 	if ph.Rooms.Targeting.Targets.IsConstrained() {
-		ph.probeTargets(ctx, all)
+		probeTargets(ctx, ph, all)
 	}
 	steps, left := ph.planDeletes(all, selected(ph.Rooms, all), keeps)
 	if !ph.Plans.FollowAtEnd(left, steps) {

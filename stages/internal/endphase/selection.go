@@ -75,7 +75,7 @@ func renamed(r *rooms.Rooms, all rooms.EndGraph, set *urn.PatternSet) (ids []gra
 // probeTargets asks providers which dependents of the targets would have to be replaced if these were deleted, for all of them at once, and for each
 // in the order of its dependents. The answers decide nothing, because all dependents are selected: not even an error does. But Pulumi asks, and what
 // providers are asked is a part of compatibility.
-func (ph *Phase) probeTargets(ctx context.Context, all rooms.EndGraph) {
+func probeTargets(ctx context.Context, ph *Phase, all rooms.EndGraph) {
 	ids := matching(ph.Rooms, all, ph.Rooms.Targeting.Targets)
 	ids = append(ids, all.Base.Graph.TransitiveDependents(ids, graph.Reach{})...)
 	impossible := func(id graph.ID) bool {
