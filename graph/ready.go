@@ -170,7 +170,8 @@ func (r *ReadySet) Open() int { return r.open }
 // that work. When ctx ends nothing more begins. Run waits for all work that it started; the set must not be used by others
 // meanwhile.
 //
-// The error joins the [Failure]s, ascending by ID. If the end of ctx prevented work from beginning, its cause follows.
+// The error joins the [Failure]s, ascending by ID. If the end of ctx prevented work from beginning, its cause follows. Work that can never begin, because
+// it waits for itself or for work that was never added, is an error, too.
 func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) error {
 	run := &run{ready: r, ctx: ctx, do: do}
 	run.mu.Lock()
@@ -182,8 +183,11 @@ func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) 
 	for _, f := range run.failures {
 		errs = append(errs, f)
 	}
-	if r.free.len() > 0 {
+	switch {
+	case r.free.len() > 0:
 		errs = append(errs, context.Cause(ctx))
+	case r.open > 0 && ctx.Err() == nil:
+		errs = append(errs, fmt.Errorf("%d pieces of work have not begun: they wait for each other, or for work that was never added", r.open))
 	}
 	return errors.Join(errs...)
 }

@@ -130,3 +130,21 @@ func TestPanicAndGoexitAreFailuresOfTheirWork(t *testing.T) {
 	require.ErrorContains(t, err, "node 1: panic: boom")
 	require.ErrorIs(t, err, errGoexit)
 }
+
+func TestRunTellsOfWorkThatCanNeverBegin(t *testing.T) {
+	for name, waits := range map[string]map[ID][]ID{
+		"a circle":                       {1: {2}, 2: {1}},
+		"work that was never added":      {3: {99}},
+		"work behind such work, as well": {1: {2}, 2: {1}, 4: {1}},
+	} {
+		var r ReadySet
+		r.Add(0)
+		for id, after := range waits {
+			r.Add(id, after...)
+		}
+		ran := 0
+		err := r.Run(t.Context(), func(context.Context, ID) error { ran++; return nil })
+		require.EqualError(t, err, fmt.Sprintf("%d pieces of work have not begun: they wait for each other, or for work that was never added", len(waits)), name)
+		require.Equal(t, 1, ran)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob ([steps.md 6.1]). In a glob "**" matches any
@@ -24,6 +25,9 @@ type Pattern struct {
 func Compile(pattern string) (Pattern, error) {
 	if pattern == "" {
 		return Pattern{}, fmt.Errorf("%w: empty pattern", ErrInvalid)
+	}
+	if !utf8.ValidString(pattern) {
+		return Pattern{}, fmt.Errorf("%w: pattern %q is not UTF-8", ErrInvalid, pattern)
 	}
 	if !IsGlob(pattern) {
 		return Pattern{text: pattern}, nil

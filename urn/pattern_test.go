@@ -53,6 +53,8 @@ func TestEmptyPatternIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 	_, err = CompileSet("urn:pulumi:a::b::c::d", "")
 	require.ErrorIs(t, err, ErrInvalid)
+	_, err = Compile("\xff")
+	require.ErrorIs(t, err, ErrInvalid)
 	_, err = Compile("*\xff")
 	require.ErrorIs(t, err, ErrInvalid)
 }

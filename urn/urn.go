@@ -44,7 +44,7 @@ func New(stack, project string, parent, typ Type, name string) URN {
 	return URN(prefix + stack + separator + project + separator + t + separator + name)
 }
 
-// Parse returns s as a URN, or an error that wraps [ErrInvalid] and names the missing part.
+// Parse returns s as a URN, or an error that wraps [ErrInvalid] and says which form a URN has. Parts may be empty: states have such names.
 func Parse(s string) (URN, error) {
 	if s == "" {
 		return "", fmt.Errorf("%w: empty", ErrInvalid)
@@ -259,7 +259,7 @@ func (u URN) IsDefaultProvider() bool {
 	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }
 
-// Child returns the URN of a resource of the given type and name whose parent is u, in the stack and project of u. A
+// Child returns the URN of a resource of the given type and name whose parent is u, in the stack and project of u, which must be valid. A
 // child of the root stack has no parent part in its qualified type.
 func (u URN) Child(typ Type, name string) URN {
 	return New(u.Stack(), u.Project(), u.QualifiedType(), typ, name)
