@@ -80,6 +80,34 @@ func TestOnlyLocksThatWereLookedAtAreRemoved(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
+// What whoever has the lock now has begun is no reason to speak of the lock that was removed.
+func TestALockThatSomebodyHasRemovedIsClosedInSilence(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	removed, err := s.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	held, err := s.Locks(ctx)
+	require.NoError(t, err)
+	_, err = s.BreakLocks(ctx, held)
+	require.NoError(t, err)
+
+	other, err := f.open().Open(ctx, Ref{Project: "shop", Name: "dev"})
+	require.NoError(t, err)
+	l, err := other.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	base, err := other.Load(ctx)
+	require.NoError(t, err)
+	r, err := other.Record(ctx, base)
+	require.NoError(t, err)
+	made := thing("made")
+	require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: made}))
+	require.NoError(t, removed.Close())
+	require.NoError(t, r.End(ctx, state.Change{Begun: made, Add: made}))
+	require.NoError(t, r.Close(ctx))
+	require.NoError(t, l.Close())
+}
+
 // Tags have no lock: what another process does while they are edited counts.
 func TestAnEditOfTagsLosesNoOther(t *testing.T) {
 	ctx := context.Background()

@@ -67,10 +67,10 @@ type heldLock struct {
 }
 
 // Close releases the lock, or gives it up if an operation could not write its state: until that has been recovered nothing may start
-// from the stack file, and Pulumi does not read journals (state.md 9.4 R-4).
+// from the stack file, and Pulumi does not read journals (state.md 9.4 R-4). If somebody has removed the lock, what is there belongs to whoever has it now.
 func (l heldLock) Close() error {
 	left, err := l.stack.exist(context.Background())
-	if err == nil && !left {
+	if err == nil && !left || l.IsGone(context.Background()) {
 		return l.Release()
 	}
 	return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal, which the next operation on the "+

@@ -211,6 +211,16 @@ func (l *Lock) Confirm(ctx context.Context) error {
 	return err
 }
 
+// IsGone reports whether the lock file is certainly not there any more, or certainly that of somebody else.
+func (l *Lock) IsGone(ctx context.Context) bool {
+	if err := l.renewing.Acquire(ctx); err != nil {
+		return false
+	}
+	defer l.renewing.Release()
+	_, err := l.present(ctx)
+	return errors.As(err, new(*LostError))
+}
+
 // keep renews the lease, after any renewal under way. It returns an error when the lock is lost, or if ctx ends before.
 func (l *Lock) keep(ctx context.Context) error {
 	if err := l.renewing.Acquire(ctx); err != nil {
