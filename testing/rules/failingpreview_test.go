@@ -280,9 +280,11 @@ func TestAPreviewGoesOnAfterADuplicateURN(t *testing.T) {
 	r := k.try(sluice.Preview, program(func(s *script) {
 		s.thing("a", nil)
 		s.thing("a", nil)
+		s.outputs(s.group("g"), in{"x": 1})
+		s.outputs(s.group("g"), in{"x": 1})
 		s.thing("b", nil)
 	}))
 	r.requireFailure("Duplicate resource URN")
-	require.Len(t, errorsOf(r), 1)
+	require.Len(t, errorsOf(r), 2)
 	require.Contains(t, r.did(), "create b")
 }

@@ -555,8 +555,8 @@ func (m *monitor) methodProvider(ctx context.Context, req *stages.CallRequest) (
 }
 
 // RegisterOutputs sets the outputs of a component whose registration is done (steps.md 9.7). Those of the root stack are kept until
-// the run ends. Those of a component that failed or was skipped are ignored: its program goes on, and its failure has been
-// reported.
+// the run ends. Those of a component that failed, was skipped, or has the URN of another one are ignored: its program goes on, and its failure has
+// been reported.
 func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
 	ctx, done, err := m.begin(ctx)
 	if err != nil {
@@ -568,7 +568,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	}
 	s, ok := m.admission.outputs.Take(u)
 	if !ok {
-		if _, failed := m.admission.access.Rooms.Failures.Of(u); failed {
+		if _, failed := m.admission.access.Rooms.Failures.Of(u); failed || m.admission.access.Rooms.Names.IsTwice(u) {
 			return nil
 		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)

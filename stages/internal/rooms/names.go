@@ -18,6 +18,7 @@ type Names struct {
 	base    *Base
 	mu      sync.RWMutex // guards what follows
 	seen    map[urn.URN]int
+	twice   map[urn.URN]bool    // a second registration of the URN was refused
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
 	kept    map[urn.URN]bool    // old URNs that stay in use, because the registration that took them over is not part of the operation
@@ -38,6 +39,7 @@ func newNames(b *Base, s stages.Targeting) *Names {
 	return &Names{
 		base:    b,
 		seen:    map[urn.URN]int{},
+		twice:   map[urn.URN]bool{},
 		aliased: map[urn.URN]urn.URN{},
 		aliasOf: map[urn.URN]urn.URN{},
 		kept:    map[urn.URN]bool{},
@@ -117,6 +119,13 @@ func (n *Names) claimEpoch() int64 {
 func (n *Names) IsSeen(u urn.URN) bool {
 	_, ok := n.SeenBy(u)
 	return ok
+}
+
+// IsTwice reports whether a second registration of a URN was refused. In a preview its program got that URN, too.
+func (n *Names) IsTwice(u urn.URN) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.twice[u]
 }
 
 // SeenBy returns the number of the registration that has a URN.
@@ -243,6 +252,13 @@ func (n *Names) enter(e entry) (owner urn.URN, isView bool) {
 	}
 	n.leaves = n.leaves || e.leaves
 	return "", false
+}
+
+// refuseTwice records that a second registration of a URN was refused.
+func (n *Names) refuseTwice(u urn.URN) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.twice[u] = true
 }
 
 // ViewNamesWriter adds the names of views. The step executor has it, and uses it while providers publish views.

@@ -59,6 +59,7 @@ func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 	who := urn.Subject{Stack: w.rooms.root.Stack(), Project: w.rooms.root.Project(), Type: s.Type, Name: s.Name, Parent: s.Parent}
 	l.URN = who.URN()
 	if _, ok := n.seen[l.URN]; ok {
+		n.refuseTwice(l.URN)
 		return stages.CodeDuplicateURN, fmt.Errorf("Duplicate resource URN '%v'; try giving it a unique name", l.URN)
 	}
 	if owner, ok := n.ownerOf(l.URN); ok {
