@@ -518,3 +518,13 @@ func TestAnOldCopyOfAProviderThatNoTargetNamesStaysAsItIs(t *testing.T) {
 	require.Equal(t, []string{"same a", "create c", "same prov"}, r.steps())
 	require.Equal(t, []string{"prov", "prov (delete)", "a", "c"}, k.names())
 }
+
+func TestAVersionWithAndWithoutVIsOneDefaultProvider(t *testing.T) {
+	k := newKit(t)
+	version := func(v string) option { return func(r *stages.RegisterRequest) { r.Package.Version = v } }
+	k.up(program(func(s *script) {
+		s.thing("a", nil, version("1.0.0"))
+		s.thing("b", nil, version("v1.0.0"))
+	}))
+	require.Equal(t, k.recorded("a").Provider, k.recorded("b").Provider)
+}

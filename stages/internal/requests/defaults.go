@@ -96,7 +96,7 @@ func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.P
 		return urn.DeniedRef(pkg).String(), nil
 	}
 	spec := p.Spec(pkg)
-	key := requested{pkg, spec.Version, spec.DownloadURL}
+	key := requested{pkg, strings.TrimPrefix(spec.Version, "v"), spec.DownloadURL} // the name of the provider has no "v", either
 	q, err := d.replies.Do(ctx, key, func() (*stages.PendingReply, error) { return d.register(spec) })
 	if err != nil {
 		return "", err
