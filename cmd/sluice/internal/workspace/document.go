@@ -35,6 +35,7 @@ type document struct {
 	isJSON  bool
 	node    *yaml.Node // a DocumentNode, so that comments before and after the root survive
 	changed bool       // by an edit that is not saved
+	whole   bool       // one of these edits cannot be made on another content
 }
 
 // parseDocument parses YAML, or JSON if the path ends in ".json". An empty file is parsed as an empty mapping.

@@ -99,7 +99,7 @@ func (e *Environments) Add(names []string) error {
 	for _, name := range names {
 		list.Content = append(list.Content, newText(name))
 	}
-	e.doc.changed = true
+	e.doc.changed, e.doc.whole = true, true
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (e *Environments) Remove(name string) (bool, error) {
 		if node := e.node(); node == nil {
 			removeChild(e.doc.root(), keyEnvironment)
 		}
-		e.doc.changed = true
+		e.doc.changed, e.doc.whole = true, true
 		return true, nil
 	}
 	return false, nil

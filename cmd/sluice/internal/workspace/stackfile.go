@@ -36,6 +36,7 @@ type StackFile struct {
 	read        []byte // the content of the file when it was read or saved
 	kept        bool   // in the backend, without a file here
 	settings    *settings
+	edits       []edit        // of settings, since the file was read or saved
 	environment map[Key]Value // settings of the environments, below those of the file
 	// Environments are the environments of the stack.
 	Environments *Environments
@@ -110,21 +111,45 @@ func (f *StackFile) HasSecrets() bool {
 	return false
 }
 
+// edit is a change of settings that can be made again on another content. It reports whether there was something to remove.
+type edit func(*settings) (removed bool, err error)
+
+// edit makes a change, and keeps it for [StackFile.Save].
+func (f *StackFile) edit(e edit) (removed bool, err error) {
+	if removed, err = e(f.settings); err == nil {
+		f.edits = append(f.edits, e)
+	}
+	return removed, err
+}
+
 // Set sets the value of a setting. If typed is set, this write keeps the type of a scalar (state.md 6.4).
-func (f *StackFile) Set(k Key, v Value, typed bool) error { return f.settings.set(k, v, typed) }
+func (f *StackFile) Set(k Key, v Value, typed bool) error {
+	_, err := f.edit(func(s *settings) (bool, error) { return false, s.set(k, v, typed) })
+	return err
+}
 
 // Put is like Set, but the value may contain ciphertexts.
-func (f *StackFile) Put(k Key, v Value) error { return f.settings.put(k, v) }
+func (f *StackFile) Put(k Key, v Value) error {
+	_, err := f.edit(func(s *settings) (bool, error) { return false, s.put(k, v) })
+	return err
+}
 
 // SetPath sets the value at a path inside a setting. The name of k is the text of the path (state.md 6.6). It makes
 // missing lists and mappings on the way.
-func (f *StackFile) SetPath(k Key, v Value) error { return f.settings.setPath(k, v) }
+func (f *StackFile) SetPath(k Key, v Value) error {
+	_, err := f.edit(func(s *settings) (bool, error) { return false, s.setPath(k, v) })
+	return err
+}
 
 // Remove deletes a setting, and reports whether it existed.
-func (f *StackFile) Remove(k Key) (bool, error) { return f.settings.remove(k) }
+func (f *StackFile) Remove(k Key) (bool, error) {
+	return f.edit(func(s *settings) (bool, error) { return s.remove(k) })
+}
 
 // RemovePath deletes the value at a path, and reports whether it existed.
-func (f *StackFile) RemovePath(k Key) (bool, error) { return f.settings.removePath(k) }
+func (f *StackFile) RemovePath(k Key) (bool, error) {
+	return f.edit(func(s *settings) (bool, error) { return s.removePath(k) })
+}
 
 // SecretsProvider returns the secrets manager that the file names, "" if it names none.
 func (f *StackFile) SecretsProvider() string { return f.text(keySecretsProvider) }
@@ -156,18 +181,33 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 		default:
 			setChild(f.doc.root(), s.key, newText(s.text))
 		}
-		f.doc.changed = true
+		f.doc.changed, f.doc.whole = true, true
 	}
 }
 
 // Save writes the settings if they have changed. After a crash the file has either the old content or the new one. Save does not write settings
-// without a file. It refuses to write if the file is not what was read: another command, or an editor, has changed it meanwhile.
+// without a file. If another command or an editor has changed the file since it was read, the edits of settings are made on what is there now. Save
+// refuses to write if that is impossible, because something else was edited or because the secrets are encrypted in another way now.
 func (f *StackFile) Save() error {
 	if !f.doc.changed || f.Path == "" {
 		return nil
 	}
 	if f.kept {
 		return fmt.Errorf("the settings of the stack are kept in %s, and cannot be changed from here; change them there", f.Path)
+	}
+	// The project's directory for settings may not exist yet.
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
+	}
+	return files.Alone(filepath.Dir(f.Path), f.write)
+}
+
+// write is Save while no other command saves a file of the folder.
+func (f *StackFile) write() error {
+	if now, err := os.ReadFile(f.Path); err == nil && !bytes.Equal(now, f.read) {
+		if err := f.editAnew(now); err != nil {
+			return fmt.Errorf("%s was changed by something else after this command had read it, so nothing was written; run the command again: %w", f.Path, err)
+		}
 	}
 	data, err := f.doc.bytes()
 	if err != nil {
@@ -176,17 +216,30 @@ func (f *StackFile) Save() error {
 	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
 		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
 	}
-	if now, err := os.ReadFile(f.Path); err == nil && !bytes.Equal(now, f.read) {
-		return fmt.Errorf("%s was changed by something else after this command had read it, so nothing was written; run the command again", f.Path)
-	}
-	// The project's directory for settings may not exist yet.
-	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
-		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
-	}
 	if err := files.Replace(f.Path, private.File, files.Content(data)); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
-	f.doc.changed, f.exists, f.read = false, true, data
+	f.doc.changed, f.doc.whole, f.exists, f.read, f.edits = false, false, true, data, nil
+	return nil
+}
+
+// editAnew makes the edits on another content of the file.
+func (f *StackFile) editAnew(content []byte) error {
+	now, err := parseStackFile(f.Path, f.project, content, true)
+	switch {
+	case err != nil:
+		return err
+	case f.doc.whole:
+		return errors.New("more than settings is to be changed")
+	case now.SecretsProvider() != f.SecretsProvider(), now.EncryptedKey() != f.EncryptedKey(), now.EncryptionSalt() != f.EncryptionSalt():
+		return errors.New("its secrets are encrypted in another way now")
+	}
+	for _, e := range f.edits {
+		if _, err := now.edit(e); err != nil {
+			return err
+		}
+	}
+	f.doc, f.settings, f.Environments = now.doc, now.settings, now.Environments
 	return nil
 }
 
@@ -226,6 +279,7 @@ func Reencrypted(ctx context.Context, v Value, dec Decrypter, enc Encrypter) (Va
 // Reencrypt encrypts every secret of the file again. Settings without secrets stay unchanged. dec may be nil if there
 // are no secrets.
 func (f *StackFile) Reencrypt(ctx context.Context, dec Decrypter, enc Encrypter) error {
+	f.doc.whole = true
 	if err := ReencryptAhead(ctx, dec, enc, maps.Values(f.Values())); err != nil {
 		return err
 	}
@@ -247,6 +301,7 @@ func (f *StackFile) Reencrypt(ctx context.Context, dec Decrypter, enc Encrypter)
 
 // Replace replaces the settings of the file by the given ones. Settings with the same value keep their spelling.
 func (f *StackFile) Replace(values map[Key]Value) error {
+	f.doc.whole = true
 	for _, k := range f.Keys() {
 		if _, stays := values[k]; !stays {
 			if _, err := f.Remove(k); err != nil {

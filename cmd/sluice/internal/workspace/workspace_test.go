@@ -3,11 +3,13 @@ package workspace
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 )
 
@@ -194,25 +196,75 @@ func TestSaveWithoutChangesWritesNothing(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
-func TestAFileThatHasChangedIsNotWrittenOver(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
-	for _, there := range []bool{false, true} {
-		one, err := ReadStackFile(path, "p")
-		require.NoError(t, err)
-		other, err := ReadStackFile(path, "p")
-		require.NoError(t, err)
-		require.Equal(t, there, one.Exists())
-		for _, text := range []string{"first", "second"} { // one file is saved twice
-			require.NoError(t, one.Set(Key{"p", text}, there, false))
-			require.NoError(t, one.Save())
-		}
-		kept, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.NoError(t, other.Set(Key{"p", "third"}, "x", false))
-		require.EqualError(t, other.Save(), path+" was changed by something else after this command had read it, so nothing was written; run the command again")
-		now, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, string(kept), string(now))
+func TestEditsAreMadeOnWhatIsThereWhenTheyAreSaved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder", "Pulumi.dev.yaml")
+	var together conc.WaitGroup
+	const n = 20
+	for i := range n {
+		together.Go(func() {
+			f, err := ReadStackFile(path, "p")
+			require.NoError(t, err)
+			require.NoError(t, f.Set(Key{"p", fmt.Sprint("key", i)}, i, false))
+			require.NoError(t, f.SetPath(Key{"p", fmt.Sprintf("list.of%d", i)}, "x"))
+			require.NoError(t, f.Save())
+		})
+	}
+	together.Wait()
+	f, err := ReadStackFile(path, "p")
+	require.NoError(t, err)
+	require.Len(t, f.Keys(), n+1)
+	list, _ := f.Value(Key{"p", "list"})
+	require.Len(t, list, n)
+
+	for i := range n {
+		together.Go(func() {
+			f, err := ReadStackFile(path, "p")
+			require.NoError(t, err)
+			_, err = f.Remove(Key{"p", fmt.Sprint("key", i)})
+			require.NoError(t, err)
+			_, err = f.RemovePath(Key{"p", fmt.Sprintf("list.of%d", i)})
+			require.NoError(t, err)
+			require.NoError(t, f.Save())
+		})
+	}
+	together.Wait()
+	f, err = ReadStackFile(path, "p")
+	require.NoError(t, err)
+	require.Equal(t, []Key{{"p", "list"}}, f.Keys())
+}
+
+func TestWhatCannotBeEditedAnewIsNotWrittenOver(t *testing.T) {
+	set := func(f *StackFile) error { return f.Set(Key{"p", "mine"}, "x", false) }
+	for name, c := range map[string]struct {
+		mine    func(*StackFile) error
+		theirs  string
+		because string
+	}{
+		"other keys":         {set, "encryptionsalt: v1:new\n", "its secrets are encrypted in another way now"},
+		"no settings":        {set, "config: [\n", "Pulumi.dev.yaml:1: invalid YAML file"},
+		"keys of my own":     {func(f *StackFile) error { f.SetSecrets("", "", "v1:mine"); return nil }, "config: {}\n", "more than settings is to be changed"},
+		"environments":       {func(f *StackFile) error { return f.Environments.Add([]string{"e/f"}) }, "config: {}\n", "more than settings is to be changed"},
+		"a replacement":      {func(f *StackFile) error { return f.Replace(map[Key]Value{{"p", "mine"}: "x"}) }, "config: {}\n", "more than settings is to be changed"},
+		"other environments": {set, "environment: [e/f]\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
+			f, err := ReadStackFile(path, "p")
+			require.NoError(t, err)
+			require.NoError(t, c.mine(f))
+			require.NoError(t, os.WriteFile(path, []byte(c.theirs), 0o600))
+			err = f.Save()
+			now, failed := os.ReadFile(path)
+			require.NoError(t, failed)
+			if c.because == "" {
+				require.NoError(t, err)
+				require.Equal(t, "environment: [e/f]\nconfig:\n  p:mine: x\n", string(now))
+				return
+			}
+			require.ErrorContains(t, err, path+" was changed by something else after this command had read it, so nothing was written; run the command again: ")
+			require.ErrorContains(t, err, c.because)
+			require.Equal(t, c.theirs, string(now))
+		})
 	}
 }
 
