@@ -358,16 +358,16 @@ func (rooms *Rooms) liveViewsOf(owner *state.Resource) []*state.Resource {
 
 // CheckReferences returns an error for a registration whose state could not be recorded because of what it refers to (steps.md 13). It is for changes
 // after lookup. Registrations with higher numbers are unknown, whether they have come by now or not.
-func (r *Rooms) CheckReferences(l stages.Located) error {
+func (rooms *Rooms) CheckReferences(l stages.Located) error {
 	return checkReferences(&l, func(u urn.URN) bool {
-		seq, ok := r.Names.SeenBy(u)
-		if ok && seq < l.Seq || r.Names.IsKept(u) || len(r.Base.All[u]) > 0 {
+		seq, ok := rooms.Names.SeenBy(u)
+		if ok && seq < l.Seq || rooms.Names.IsKept(u) || len(rooms.Base.All[u]) > 0 {
 			return true
 		}
-		if _, failed := r.Failures.Of(u); failed {
+		if _, failed := rooms.Failures.Of(u); failed {
 			return true
 		}
-		_, isView := r.Names.ownerOf(u)
+		_, isView := rooms.Names.ownerOf(u)
 		return isView
 	})
 }
