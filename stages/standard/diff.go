@@ -143,7 +143,8 @@ func (df *differ) compare(ctx context.Context, d *stages.Diffed) (say func(), er
 			var kept []string
 			news, kept = compare.IgnoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs) // the recorded inputs are still those of the program
 			if len(kept) > 0 {
-				say = func() { df.checker.noteKept(d.Located, kept) }
+				l := d.Located // d itself would live on for every registration
+				say = func() { df.checker.noteKept(l, kept) }
 			}
 		}
 		if !property.IdenticalMaps(d.Old.Inputs, news) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -27,7 +28,14 @@ type DefaultProviders struct {
 	denied        []string
 	newest        map[string]stages.Package // reported by the language host, by package
 	name          func(downloadURL string)  // the program's configuration of the sources of plugins
-	replies       await.Flight[requested, *stages.PendingReply]
+	made          await.Flight[requested, *madeDefault]
+}
+
+// madeDefault is a default provider that has been requested.
+type madeDefault struct {
+	reply     *stages.PendingReply
+	named     sync.Once
+	reference string // once the reply is there: all resources of the package share the text
 }
 
 // requested identifies a default provider.
@@ -97,22 +105,23 @@ func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.P
 	}
 	spec := p.Spec(pkg)
 	key := requested{pkg, strings.TrimPrefix(spec.Version, "v"), spec.DownloadURL} // the name of the provider has no "v", either
-	q, err := d.replies.Do(ctx, key, func() (*stages.PendingReply, error) { return d.register(spec) })
+	made, err := d.made.Do(ctx, key, func() (*madeDefault, error) { return d.register(spec) })
 	if err != nil {
 		return "", err
 	}
-	reply, err := q.Wait(ctx)
+	reply, err := made.reply.Wait(ctx)
 	if err != nil {
 		return "", err
 	}
 	if reply.Result != stages.Success {
 		return "", &notMadeError{pkg: spec.Package, urn: reply.URN}
 	}
-	return urn.ProviderRef{URN: reply.URN, ID: reply.ID}.String(), nil
+	made.named.Do(func() { made.reference = urn.ProviderRef{URN: reply.URN, ID: reply.ID}.String() })
+	return made.reference, nil
 }
 
 // register submits the registration of a default provider, and returns its reply without waiting for it.
-func (d *DefaultProviders) register(spec providers.Spec) (*stages.PendingReply, error) {
+func (d *DefaultProviders) register(spec providers.Spec) (*madeDefault, error) {
 	name, err := DefaultName(spec)
 	if err != nil {
 		return nil, err
@@ -127,7 +136,7 @@ func (d *DefaultProviders) register(spec providers.Spec) (*stages.PendingReply, 
 	if !ok {
 		return nil, stages.ErrShutDown
 	}
-	return q, nil
+	return &madeDefault{reply: q}, nil
 }
 
 // notMadeError reports that a provider has failed: a default one, or in a preview any.
@@ -143,8 +152,11 @@ func (e *notMadeError) Error() string {
 // unmade returns the reference of a provider that a preview could not make. The resources that name it are skipped, and what its functions return
 // is unknown.
 func unmade(c *control.Control, err error) (reference string, ok bool) {
+	if err == nil || !c.DryRun() {
+		return "", false
+	}
 	var e *notMadeError
-	if !c.DryRun() || !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		return "", false
 	}
 	return urn.ProviderRef{URN: e.urn, ID: urn.UnknownID}.String(), true

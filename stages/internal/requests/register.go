@@ -82,12 +82,23 @@ func (c *Completion) checkOptions() (state.Timeouts, error) {
 			return state.Timeouts{}, stages.Invalid("hideDiffs[%d]: %w", i, err)
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(c.opts.Hooks)) {
-		if !slices.Contains(stages.HookTypes(), kind) {
-			return state.Timeouts{}, stages.Invalid("hooks: there is no type %q; the types are %s", kind, strings.Join(stages.HookTypes(), ", "))
-		}
+	if err := checkHooks(c.opts.Hooks); err != nil {
+		return state.Timeouts{}, err
 	}
 	return parseTimeouts(c.opts.CustomTimeouts)
+}
+
+// checkHooks refuses types of hooks that there are not.
+func checkHooks(hooks map[string][]string) error {
+	if len(hooks) == 0 {
+		return nil // as nearly always, and nothing is made for it
+	}
+	for _, kind := range slices.Sorted(maps.Keys(hooks)) {
+		if !slices.Contains(stages.HookTypes(), kind) {
+			return stages.Invalid("hooks: there is no type %q; the types are %s", kind, strings.Join(stages.HookTypes(), ", "))
+		}
+	}
+	return nil
 }
 
 // inherit sets options that the request does not set to those of the parent's goal (steps.md 1.2 item 2).
