@@ -224,19 +224,8 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 		}
 		req.Inputs, req.State = req.Inputs.WithoutUnknowns(), req.State.WithoutUnknowns()
 		answer, err := i.Provider.Read(ctx, req)
-		return i.judge.found(req.URN, answer, unhealthyAt(req.ID, err))
+		return i.judge.found(req.URN, req.ID, answer, err)
 	})
-}
-
-// unhealthyAt returns the error of a Read. An object that is not healthy exists: if the error names no ID, it is the one that was asked for.
-func unhealthyAt(id string, err error) error {
-	var unhealthy *InitError
-	if !errors.As(err, &unhealthy) || unhealthy.ID != "" {
-		return err
-	}
-	named := *unhealthy
-	named.ID, named.Err = id, err
-	return &named
 }
 
 func (i *instance) List(ctx context.Context, req ListRequest) (ListResponse, error) {

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -18,7 +19,7 @@ type judge struct {
 // they are recorded, and then nothing would be recorded, not even the ID. The object exists, so that is an [*InitError], with the other outputs.
 func (j judge) made(method Method, u urn.URN, id string, outputs property.Map, refresh bool, err error) error {
 	if err != nil {
-		return j.unhealthy(method, u, err)
+		return j.unhealthy(method, u, "", err)
 	}
 	kept, bad := property.Recordable(outputs)
 	if bad == nil {
@@ -29,10 +30,10 @@ func (j judge) made(method Method, u urn.URN, id string, outputs property.Map, r
 	return &InitError{ID: id, Properties: kept, Reasons: []string{bad.Error()}, RefreshBeforeUpdate: refresh, Err: bad}
 }
 
-// found is made for a Read.
-func (j judge) found(u urn.URN, answer ReadResponse, err error) (ReadResponse, error) {
+// found is made for a Read of the object with an ID.
+func (j judge) found(u urn.URN, id string, answer ReadResponse, err error) (ReadResponse, error) {
 	if err != nil {
-		return ReadResponse{}, j.unhealthy(MethodRead, u, err)
+		return ReadResponse{}, j.unhealthy(MethodRead, u, id, err)
 	}
 	if err := answer.Validate(); err != nil || answer.Absent || answer.Unread {
 		return answer, err
@@ -51,8 +52,8 @@ func (j judge) found(u urn.URN, answer ReadResponse, err error) (ReadResponse, e
 }
 
 // unhealthy returns the error of a call. That of an object that is not healthy keeps only what a state can hold, and gives at least one reason:
-// without any, the object would be recorded as healthy.
-func (j judge) unhealthy(method Method, u urn.URN, err error) error {
+// without any, the object would be recorded as healthy. If it names no ID, that is id.
+func (j judge) unhealthy(method Method, u urn.URN, id string, err error) error {
 	var unhealthy *InitError
 	if !errors.As(err, &unhealthy) {
 		return err
@@ -60,11 +61,11 @@ func (j judge) unhealthy(method Method, u urn.URN, err error) error {
 	outputs, bad := property.Recordable(unhealthy.Properties)
 	inputs, badInputs := property.Recordable(unhealthy.Inputs)
 	bad = errors.Join(bad, badInputs)
-	if bad == nil && len(unhealthy.Reasons) > 0 {
+	if bad == nil && len(unhealthy.Reasons) > 0 && (unhealthy.ID != "" || id == "") {
 		return err
 	}
 	kept := *unhealthy
-	kept.Err = err
+	kept.ID, kept.Err = cmp.Or(unhealthy.ID, id), err
 	if len(kept.Reasons) == 0 {
 		kept.Reasons = []string{unhealthy.reason()}
 	}

@@ -76,7 +76,7 @@ func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 		}
 		e.alias = l.Alias
 	}
-	if err := checkReferences(l, w.isKnown); err != nil {
+	if err := w.rooms.CheckReferences(*l); err != nil {
 		return 0, err
 	}
 	l.Claimed, e.claimed = l.Old, l.Old
@@ -103,39 +103,6 @@ func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []u
 		return 0, nil
 	}
 	return 0, nil
-}
-
-// checkReferences refuses a registration whose state could not be recorded, before anything is made for it: one that refers to
-// itself, or to a resource that is neither recorded nor registered (steps.md 13).
-func checkReferences(l *stages.Located, isKnown func(urn.URN) bool) error {
-	wanted := state.Resource{}
-	switch {
-	case l.Goal != nil:
-		g := l.Goal
-		wanted.Dependencies, wanted.PropertyDependencies, wanted.DeletedWith, wanted.ReplaceWith = g.Dependencies, g.PropertyDependencies,
-			g.DeletedWith, g.ReplaceWith
-	case l.Read != nil:
-		wanted.Dependencies = l.Read.Dependencies
-	}
-	for ref := range wanted.References() {
-		switch {
-		case ref.URN == l.URN || ref.URN == l.Alias:
-			return fmt.Errorf("%v cannot %s itself%s", l.URN, relation(ref.Kind), ofProperty(ref))
-		case !isKnown(ref.URN):
-			return fmt.Errorf("%v cannot %s %v%s: the program has not registered that, and it is not in the state of the stack",
-				l.URN, relation(ref.Kind), ref.URN, ofProperty(ref))
-		}
-	}
-	return nil
-}
-
-// isKnown reports whether a URN is that of a registration or of a recorded state.
-func (w *NamesWriter) isKnown(u urn.URN) bool {
-	if _, ok := w.names.seen[u]; ok || w.names.kept[u] || len(w.rooms.Base.All[u]) > 0 || w.hasFailed(u) {
-		return true
-	}
-	_, isView := w.names.ownerOf(u)
-	return isView
 }
 
 // hasFailed reports whether a URN is that of a resource that has failed. It may have no registration: a preview goes on after a failed remote

@@ -2,6 +2,7 @@ package rooms
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -356,18 +357,39 @@ func (rooms *Rooms) liveViewsOf(owner *state.Resource) []*state.Resource {
 	return slices.DeleteFunc(rooms.Results.ViewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
 }
 
-// CheckReferences returns an error for a registration whose state could not be recorded because of what it refers to (steps.md 13). It is for changes
-// after lookup. Registrations with higher numbers are unknown, whether they have come by now or not.
+// CheckReferences refuses a registration or a read whose state could not be recorded, before anything is made for it: one that refers to
+// itself, or to a resource that is neither recorded nor registered before it (steps.md 13). Whether registrations with higher numbers have come by
+// now does not count.
 func (rooms *Rooms) CheckReferences(l stages.Located) error {
-	return checkReferences(&l, func(u urn.URN) bool {
-		seq, ok := rooms.Names.SeenBy(u)
-		if ok && seq < l.Seq || rooms.Names.IsKept(u) || len(rooms.Base.All[u]) > 0 {
-			return true
+	wanted := state.Resource{}
+	switch {
+	case l.Goal != nil:
+		g := l.Goal
+		wanted.Dependencies, wanted.PropertyDependencies, wanted.DeletedWith, wanted.ReplaceWith = g.Dependencies, g.PropertyDependencies,
+			g.DeletedWith, g.ReplaceWith
+	case l.Read != nil:
+		wanted.Dependencies = l.Read.Dependencies
+	}
+	for ref := range wanted.References() {
+		switch {
+		case ref.URN == l.URN || ref.URN == l.Alias:
+			return fmt.Errorf("%v cannot %s itself%s", l.URN, relation(ref.Kind), ofProperty(ref))
+		case !rooms.isKnownBefore(ref.URN, l.Seq):
+			return fmt.Errorf("%v cannot %s %v%s: the program has not registered that, and it is not in the state of the stack",
+				l.URN, relation(ref.Kind), ref.URN, ofProperty(ref))
 		}
-		if _, failed := rooms.Failures.Of(u); failed {
-			return true
-		}
-		_, isView := rooms.Names.ownerOf(u)
-		return isView
-	})
+	}
+	return nil
+}
+
+// isKnownBefore reports whether a URN is that of a recorded state, or of a registration with a lower number.
+func (rooms *Rooms) isKnownBefore(u urn.URN, seq int) bool {
+	if by, ok := rooms.Names.SeenBy(u); ok && by < seq || rooms.Names.IsKept(u) || len(rooms.Base.All[u]) > 0 {
+		return true
+	}
+	if _, failed := rooms.Failures.Of(u); failed {
+		return true
+	}
+	_, isView := rooms.Names.ownerOf(u)
+	return isView
 }
